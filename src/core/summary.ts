@@ -1,0 +1,72 @@
+/** What a run has done: `--json`, report.json, and what the page shows. Times in ms unless the name says otherwise. */
+export type Summary = {
+  run: string;
+  state: 'running' | 'finished' | 'incomplete' | 'interrupted';
+  /** ISO 8601. */
+  startedAt: string;
+  durationSecs: number;
+  input: { lines: number; malformed: number; duplicates: number };
+  requests: {
+    total: number;
+    succeeded: number;
+    failed: number;
+    skipped: number;
+    pending: number;
+    retries: number;
+    notModified: number;
+  };
+  skipped: Record<string, number>;
+  failures: { code: string; host: string; count: number; example: string; advice: string }[];
+  records: Record<string, number>;
+  invalid: number;
+  requestsPerSecond: number | null;
+  statusCodes: Record<string, number>;
+  latencyMs: { p50: number | null; p95: number | null; p99: number | null; mean: number | null };
+  /** Totals over all requests. */
+  timeMs: Record<
+    'politeness' | 'queue' | 'dns' | 'connect' | 'tls' | 'firstByte' | 'download' | 'parse' | 'handler' | 'commit',
+    number
+  >;
+  connections: {
+    opened: number;
+    requests: number;
+    reusePercent: number | null;
+    http2Percent: number | null;
+    waiting: number;
+  };
+  hosts: Record<string, HostSummary>;
+  theoreticalRps: number | null;
+  achievedShare: number | null;
+  slotUtilisation: number | null;
+  completeness: CompletenessSummary[] | null;
+  workers: { id: string; requests: number; records: number }[] | null;
+  diagnosis: { bottleneck: string; share: number; evidence: string; advice: string }[] | null;
+  exports: string[];
+};
+
+export type HostSummary = {
+  requests: number;
+  succeeded: number;
+  failed: number;
+  rateLimited: number;
+  limitRps: number | null;
+  limitSource: 'configured' | 'stated' | 'discovered' | null;
+  concurrency: number | null;
+  latencyMs: { p50: number | null; p95: number | null; p99: number | null; mean: number | null };
+  baseLatencyMs: number | null;
+  roundTripMs: number | null;
+  httpVersion: string | null;
+  /** ISO 8601; null while not parked. */
+  parkedUntil: string | null;
+  /** Why it was given up; null while it is not. */
+  givenUp: string | null;
+};
+
+export type CompletenessSummary = {
+  resource: string;
+  declared: number | null;
+  fetched: number;
+  duplicates: number;
+  gaps: number;
+  suspectedShifts: number;
+};

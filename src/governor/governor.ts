@@ -1,0 +1,52 @@
+import type { Sample, Verdict } from '../core/sample.ts';
+
+/** How a host's pacing is set; null = no limit of that kind is configured. Slices of config.hosts. */
+export type HostPolicy = {
+  maxConcurrency: number;
+  requestsPerSecond: number | null;
+  minDelayMs: number;
+  headroom: number;
+  discovery: 'auto' | 'off';
+  limitScope: 'credential' | 'address';
+  stallSecs: number;
+  maxServerWaitSecs: number;
+};
+
+/** One key's state, for the summary and the live page. */
+export type KeySnapshot = {
+  key: string;
+  host: string;
+  inFlight: number;
+  concurrency: number;
+  /** The rate it is paced at now; null = unpaced. */
+  requestsPerSecond: number | null;
+  limitRps: number | null;
+  limitSource: 'configured' | 'stated' | 'discovered' | null;
+  /** Epoch ms; null when not parked. */
+  parkedUntilMs: number | null;
+  parkedReason: string | null;
+  givenUp: string | null;
+  rateLimited: number;
+};
+
+/**
+ * Decides when requests of a key may go. A pure function of samples and time: it never waits, never sends.
+ * All `nowMs` are of the monotonic clock.
+ */
+export interface Governor {
+  /**
+   * Asks for one send now.
+   * @returns 0 when granted (the key's in-flight count and pace are then taken); otherwise the time at which to ask
+   *   again (> nowMs), or Infinity when only a finished request or a config change can help
+   */
+  tryAcquire(key: string, nowMs: number): number;
+  /** Gives back a grant that was not used: nothing was sent. */
+  cancel(key: string, nowMs: number): void;
+  /** The attempt ended: frees its slot and learns from it. */
+  finish(sample: Sample): Verdict;
+  /** Why the key was given up (no progress for stallSecs, told to wait too long, dead); null while it is not. */
+  givenUp(key: string, nowMs: number): string | null;
+  /** How many more sends the key could take within the next `horizonMs`: sizes the local buffer. */
+  appetite(key: string, nowMs: number, horizonMs: number): number;
+  snapshot(nowMs: number): KeySnapshot[];
+}

@@ -1,0 +1,143 @@
+/**
+ * One run's storage, shaped like Crawlee 4's StorageBackend: locking is internal, writes come in batches, and what
+ * one request produced is committed in one transaction with its acknowledgement. SQLite and PostgreSQL implement it;
+ * the Crawlee 3 StorageClient is a thin adapter over it.
+ */
+
+/** A request to be stored. `host` is `URL.host`; `data` is the JSON of what else a Crawlee Request carries. */
+export type NewRequest = {
+  uniqueKey: string;
+  url: string;
+  host: string;
+  method: string;
+  /** Crawlee's label; null when there is none. */
+  label: string | null;
+  /** JSON object with payload, headers, userData, crawlDepth, ...; null when all are at their defaults. */
+  data: string | null;
+};
+
+export type AddResult = { id: string; wasAlreadyPresent: boolean; wasAlreadyHandled: boolean };
+
+/** The right to work on one request until `expiresAtMs`; every write is fenced by it. */
+export type Lease = { requestId: number; token: number };
+
+/** A request handed out. `patch` is the JSON a retry left behind (retry count, error messages, ...), or null. */
+export type LeasedRequest = NewRequest & {
+  lease: Lease;
+  /** Crawlee's request id (15 characters of the unique key's hash). */
+  id: string;
+  /** How often it was handed out, this time included: a request that keeps killing its process is poison. */
+  claims: number;
+  patch: string | null;
+  addedAtMs: number;
+};
+
+/** What became of a request. */
+export type Outcome =
+  | { kind: 'handled'; result: 'succeeded' | 'failed' | 'skipped'; reason: string | null; patch: string | null }
+  /** Again, not before `notBeforeMs` (epoch ms; null = as soon as possible). */
+  | { kind: 'retry'; notBeforeMs: number | null; patch: string | null; forefront: boolean };
+
+/** A record for a dataset, already serialised. */
+export type NewRecord = { dataset: string; json: string };
+
+/** All that one request did; committed as a whole or not at all. */
+export type UnitOfWork = {
+  lease: Lease;
+  outcome: Outcome;
+  records: readonly NewRecord[];
+  requests: readonly NewRequest[];
+  /** Key-value writes (useState, increments); value null deletes. */
+  values: readonly { key: string; json: string | null }[];
+  /** Columns first seen in these records, in order: kept so that a CSV can start at once. */
+  columns: readonly { dataset: string; path: string }[];
+};
+
+/** committed; or lost = the lease had expired and somebody else has the request: nothing was written. */
+export type CommitResult = { status: 'committed' | 'lost'; added: number };
+
+export type ClaimOptions = {
+  /** At most so many requests in all. */
+  limit: number;
+  /** At most so many of one host in this claim. */
+  perHost: number;
+  /** Hosts that cannot send now (parked) or have enough buffered: nothing of them is handed out. */
+  skipHosts: ReadonlySet<string>;
+  leaseMs: number;
+};
+
+export type Claim = {
+  requests: LeasedRequest[];
+  /** Epoch ms at which the next waiting request of a host not skipped is due; null when none waits. */
+  nextDueAtMs: number | null;
+};
+
+export type QueueCounts = {
+  total: number;
+  succeeded: number;
+  failed: number;
+  skipped: number;
+  /** Not handled: waiting, delayed or leased. */
+  pending: number;
+};
+
+/** The hot path of a run's request queue. Times are epoch ms of the store's clock. */
+export interface QueueStore {
+  /** Adds those whose unique key is new. Results in the order given. */
+  add(requests: readonly NewRequest[], options?: { forefront?: boolean }): Promise<AddResult[]>;
+  /**
+   * Leases due requests, fair by host: every due host not skipped gets its turn before one gets a second batch.
+   */
+  claim(options: ClaimOptions): Promise<Claim>;
+  /** One transaction for the whole batch; idempotent: the same unit again answers as the first time. */
+  commit(units: readonly UnitOfWork[]): Promise<CommitResult[]>;
+  /** Prolongs leases to now + leaseMs; those already lost are returned. */
+  renew(leases: readonly Lease[], leaseMs: number): Promise<Lease[]>;
+  /** Gives requests back untouched: they are due at once and the claim is not counted. */
+  release(leases: readonly Lease[]): Promise<void>;
+  /** Frees every lease of workers that are gone. Called when a run is opened by its only user. */
+  releaseAll(): Promise<number>;
+  get(
+    uniqueKey: string,
+  ): Promise<(NewRequest & { id: string; handledAtMs: number | null; patch: string | null }) | null>;
+  /** From counters, no scan. */
+  counts(): Promise<QueueCounts>;
+  /** Counts by skip reason and by host, from counters. */
+  skipReasons(): Promise<Record<string, number>>;
+  pendingHosts(limit: number): Promise<{ host: string; pending: number }[]>;
+}
+
+/** One row on its way out; `seq` grows by commit order within a dataset. */
+export type StoredRecord = { seq: number; json: string };
+
+export type DatasetInfo = { name: string; count: number };
+
+export interface DatasetStore {
+  list(): Promise<DatasetInfo[]>;
+  /** Appends outside of a unit of work: at-least-once. */
+  push(dataset: string, jsons: readonly string[]): Promise<void>;
+  /** Keyset paging: rows with seq > afterSeq, in order. */
+  page(dataset: string, options: { afterSeq: number; limit: number }): Promise<StoredRecord[]>;
+  /** Flattened column paths in first-seen order. */
+  columns(dataset: string): Promise<string[]>;
+  addColumns(dataset: string, paths: readonly string[]): Promise<void>;
+  drop(dataset: string): Promise<void>;
+}
+
+/** Small JSON values of the run itself: fingerprint, state, increments, robots cache, ETags. */
+export interface ValueStore {
+  get<T>(key: string): Promise<T | null>;
+  set(key: string, value: unknown): Promise<void>;
+  delete(key: string): Promise<void>;
+  /** Pairs whose key starts with the prefix, in key order. */
+  entries<T>(prefix: string): Promise<[string, T][]>;
+}
+
+/** All of one run. */
+export interface RunStore {
+  readonly queue: QueueStore;
+  readonly datasets: DatasetStore;
+  readonly values: ValueStore;
+  /** Flushes and releases everything. Idempotent. */
+  close(): Promise<void>;
+}
