@@ -1,4 +1,7 @@
+import type { KeySnapshot } from '../core/key-snapshot.ts';
 import type { Sample, Verdict } from '../core/sample.ts';
+
+export type { KeySnapshot };
 
 /** How a host's pacing is set; null = no limit of that kind is configured. Slices of config.hosts. */
 export type HostPolicy = {
@@ -10,23 +13,6 @@ export type HostPolicy = {
   limitScope: 'credential' | 'address';
   stallSecs: number;
   maxServerWaitSecs: number;
-};
-
-/** One key's state, for the summary and the live page. */
-export type KeySnapshot = {
-  key: string;
-  host: string;
-  inFlight: number;
-  concurrency: number;
-  /** The rate it is paced at now; null = unpaced. */
-  requestsPerSecond: number | null;
-  limitRps: number | null;
-  limitSource: 'configured' | 'stated' | 'discovered' | null;
-  /** Epoch ms; null when not parked. */
-  parkedUntilMs: number | null;
-  parkedReason: string | null;
-  givenUp: string | null;
-  rateLimited: number;
 };
 
 /**
