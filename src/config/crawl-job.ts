@@ -1,0 +1,54 @@
+import type { Input, InputDocument, StartUrl } from './input-schema.ts';
+
+/** How a list of URLs is written. auto = told from its first line: standard input has no name to go by. */
+export type ListFormat = 'text' | 'csv' | 'jsonl' | 'auto';
+
+/** One place URLs come from. Plain JSON, so that a run can remember it. Opened by `openSource` in queue/sources. */
+export type SourceSpec =
+  | {
+      kind: 'requests' /** Where they stand, for messages: "the command line" or a file. */;
+      name: string;
+      requests: readonly StartUrl[];
+    }
+  | { kind: 'file' /** Absolute. */; path: string; format: ListFormat; gzip: boolean; urlColumn: string | null }
+  | { kind: 'stdin'; format: ListFormat; urlColumn: string | null };
+
+export type OutputFormat = 'json' | 'jsonl' | 'ndjson' | 'csv' | 'parquet';
+
+/** One file to write records to. */
+export type OutputSpec = { /** Absolute. */ path: string; format: OutputFormat; gzip: boolean };
+
+/** What `crawl` is asked to do. Parsed once, frozen; no secret is in it but what was typed literally. */
+export type CrawlJob = {
+  /** The input document with the command line laid over it, defaults filled in. References `${env:}` are unresolved. */
+  input: Input;
+  /** The same as written, without defaults: what a run stores to be resumed by. */
+  document: InputDocument;
+  /** What the command line alone set: laid over the stored document when a run is resumed. */
+  overrides: InputDocument;
+  /** Absolute folder that relative paths in the document (`urlsFile`, `${file:}`) start from. */
+  baseDir: string;
+  /**
+   * given = an input was named; routes = none was, so the seeds of the routes are crawled (as shipped: the practice
+   * API, run `practice`, always fresh); resume = only --run was: its stored document and sources are taken again.
+   */
+  source: 'given' | 'routes' | 'resume';
+  /** All URL sources in order, those of the document included. Empty for routes, an api, or a resumed run. */
+  inputs: readonly SourceSpec[];
+  run: string;
+  /** Whether --run named it. */
+  runGiven: boolean;
+  /** Absolute. */
+  storageDir: string;
+  fresh: boolean;
+  join: boolean;
+  /** Files named by --output; empty = the run's own exports folder, in the document's formats. */
+  outputs: readonly OutputSpec[];
+  exportAtEnd: boolean;
+  /** Replace an output file that is not the run's. */
+  force: boolean;
+  /** The summary goes to stdout as one JSON document. */
+  json: boolean;
+  /** auto = a status line on a terminal, a log line every 10 s elsewhere. */
+  progress: 'auto' | 'off';
+};
