@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { apiSchema } from './api-schema.ts';
 import { hostEntrySchema } from './host-schema.ts';
 
 const header = z.record(z.string().min(1), z.string());
@@ -34,7 +35,7 @@ export const inputSchema = z.strictObject({
     .default(null)
     .describe('The column of a .csv, or the key of a .jsonl, that has the URL'),
   routes: z.boolean().default(false).describe('Start from the seeds of the routes in src/routes/index.ts'),
-  api: z.unknown().optional().describe('A declarative REST API: see docs/api.md'),
+  api: apiSchema.optional(),
   select: z.string().min(1).nullable().default(null).describe('JSONPath (RFC 9535) of the records in a response'),
   sourceColumn: z
     .string()
