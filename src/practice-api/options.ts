@@ -1,0 +1,65 @@
+import type { Clock } from '../core/clock.ts';
+
+/** How the practice API behaves. */
+export type PracticeApiOptions = {
+  /** 0 = any free one. */
+  port: number;
+  /** Products; 0 to 10,000,000. They are computed as asked for, so many cost nothing. */
+  items: number;
+  /** Time before every answer but a 429, ms. */
+  latencyMs: number;
+  /** Share of requests that fail with 503 the first time they are made, 0 to 1; the same request again succeeds. */
+  errorRate: number;
+  /** Requests per second per credential or address, counted in fixed windows; null = no limit. */
+  rateLimit: number | null;
+  /** The same seed gives the same products, reviews and failures. */
+  seed: number;
+  /** Address to listen on; loopback when left out. */
+  host?: string;
+  /** Length of the limiter's window, ms; 1,000 when left out. */
+  rateLimitWindowMs?: number;
+  /**
+   * Headers that state the limit on every answer: `x-ratelimit-*`, the IETF draft's `ratelimit-*`, or none but the
+   * Retry-After of a 429; none when left out.
+   */
+  rateLimitHeaders?: 'x-ratelimit' | 'draft' | 'none';
+  /** Life of an OAuth2 access token, s; 60 when left out. */
+  tokenLifetimeSecs?: number;
+  /** For the latency, token lives and the time of a change; the system's when left out. */
+  clock?: Clock;
+};
+
+/**
+ * The practice API of a bare `npm start`. 15 products a page make 20 list pages, 300 details and 316 pages of reviews:
+ * enough to see a crawl at work, little enough to wait for.
+ * - latencyMs 40: a server on the same continent, so that concurrency matters.
+ * - errorRate 0.01: seven 503s, four of them with Retry-After: 1, each of which parks the host for a second.
+ * - rateLimit 150: above what a cautious start reaches at once, far below what 50 connections could do (50 / 0.04 s =
+ *   1,250/s), so that the crawl meets it, draws some 429s with Retry-After: 1, and goes on just below it. It is not
+ *   stated in headers: a crawler that reads them would never draw a 429.
+ * At 0.8 of the limit 636 requests take 5.3 s; with a slow start and those parks about 10 s.
+ */
+export const BUNDLED_PRACTICE_API = {
+  port: 0,
+  items: 300,
+  latencyMs: 40,
+  errorRate: 0.01,
+  rateLimit: 150,
+  seed: 1,
+} as const satisfies PracticeApiOptions;
+
+/** Credentials the authenticated paths accept. No secrets: anyone may use them. */
+export const PRACTICE_CREDENTIALS = {
+  bearerToken: 'practice-token',
+  apiKey: 'practice-key',
+  username: 'practice',
+  password: 'let-me-in',
+  clientId: 'practice-client',
+  clientSecret: 'practice-secret',
+} as const;
+
+/** @returns the limiter's window for a rate: at least one request each, so that 0.5/s is one in two seconds. */
+export function limiterWindow(requestsPerSecond: number, windowMs: number): { max: number; windowMs: number } {
+  const max = Math.round((requestsPerSecond * windowMs) / 1000);
+  return max >= 1 ? { max, windowMs } : { max: 1, windowMs: Math.round(1000 / requestsPerSecond) };
+}
