@@ -30,8 +30,13 @@ export interface Governor {
   cancel(key: string, nowMs: number): void;
   /** The attempt ended: frees its slot and learns from it. */
   finish(sample: Sample): Verdict;
-  /** Why the key was given up (no progress for stallSecs, told to wait too long, dead); null while it is not. */
+  /** Why the key was given up (no progress for stallSecs, told to wait too long); null while it is not. */
   givenUp(key: string, nowMs: number): string | null;
+  /**
+   * Why a failure of the key is final, retries left or not: its name never resolved or its port never accepted a
+   * connection, for so long that it is no restart. null while it is not.
+   */
+  deadReason(key: string): string | null;
   /** How many more sends the key could take within the next `horizonMs`: sizes the local buffer. */
   appetite(key: string, nowMs: number, horizonMs: number): number;
   snapshot(nowMs: number): KeySnapshot[];

@@ -1,0 +1,164 @@
+import type { KeySnapshot } from '../core/key-snapshot.ts';
+import { SECOND_MS } from '../core/units.ts';
+import { Gate } from './gate.ts';
+import type { HostState } from './host-state.ts';
+import { RateControl } from './law/rate-control.ts';
+import type { Pacer } from './pacer.ts';
+
+// A lone request that takes so much longer than usual is given a second one beside it.
+const HUNG_AFTER_LATENCIES = 10;
+const SHORTEST_HUNG_MS = 2_000;
+const LONGEST_HUNG_MS = 30_000;
+
+/** Everything one key holds: what is in flight, its gate, its rate, and whether it makes progress. */
+export class KeyState {
+  readonly key: string;
+  readonly host: HostState;
+  readonly gate = new Gate();
+  readonly control: RateControl;
+  /** The configured ceiling, shared with other buckets of the same budget; null = none. */
+  readonly ceiling: Pacer | null;
+  inFlight = 0;
+  rateLimited = 0;
+  /** Requests sent before it are no evidence against what was decided at it. */
+  cutAtMs = Number.NEGATIVE_INFINITY;
+  /** The wait after the last lone refusal; grows while they go on. */
+  backoffMs = 0;
+  lastUsedMs: number;
+  givenUp: string | null = null;
+  #tryingSinceMs: number | null = null;
+  #serverParkedBeforeMs = 0;
+
+  constructor(facts: { key: string; host: HostState; ceiling: Pacer | null; nowMs: number }) {
+    const { policy } = facts.host;
+    this.key = facts.key;
+    this.host = facts.host;
+    this.ceiling = facts.ceiling;
+    this.lastUsedMs = facts.nowMs;
+    this.control = new RateControl({
+      maxConcurrency: policy.maxConcurrency,
+      headroom: policy.headroom,
+      // A configured rate is used as given.
+      discovers: policy.discovery === 'auto' && policy.requestsPerSecond === null,
+      nowMs: facts.nowMs,
+    });
+  }
+
+  get hungAfterMs(): number {
+    const usual = HUNG_AFTER_LATENCIES * this.control.latency.meanMs;
+    return usual === 0 ? LONGEST_HUNG_MS / 3 : Math.min(Math.max(usual, SHORTEST_HUNG_MS), LONGEST_HUNG_MS);
+  }
+
+  /** @returns 0 when the key itself would send now, else when to ask again (Infinity: after a finished request). */
+  readyAtMs(nowMs: number): number {
+    if (this.givenUp !== null) return Number.POSITIVE_INFINITY;
+    const { gate, control, host } = this;
+    if (!gate.isOpen) return Math.max(gate.readyAtMs(nowMs, this.hungAfterMs), host.readyAtMs(nowMs, this.hungAfterMs));
+    const hostReadyAtMs = host.readyAtMs(nowMs, this.hungAfterMs);
+    if (hostReadyAtMs > nowMs) return hostReadyAtMs;
+    if (control.pacer.readyAtMs > nowMs) {
+      control.paceBinds(nowMs);
+      if (control.pacer.readyAtMs > nowMs) return control.pacer.readyAtMs;
+    }
+    if (this.ceiling !== null && this.ceiling.readyAtMs > nowMs) return this.ceiling.readyAtMs;
+    if (this.inFlight < control.cap) return 0;
+    control.slotsBind(nowMs);
+    return this.inFlight < control.cap ? 0 : Number.POSITIVE_INFINITY;
+  }
+
+  take(nowMs: number): void {
+    this.inFlight += 1;
+    this.lastUsedMs = nowMs;
+    this.host.take(nowMs);
+    this.gate.sent(nowMs);
+    if (this.control.pacer.isBinding(nowMs)) this.control.paceBinds(nowMs);
+    this.control.pacer.take(nowMs);
+    this.ceiling?.take(nowMs);
+    if (this.#tryingSinceMs === null) this.#startTrying(nowMs);
+  }
+
+  giveBack(): void {
+    this.release();
+    this.gate.cancelled();
+    this.host.circuit?.cancelled();
+    this.control.pacer.giveBack();
+    this.ceiling?.giveBack();
+  }
+
+  release(): void {
+    this.inFlight -= 1;
+    this.host.inFlight -= 1;
+  }
+
+  progressed(nowMs: number): void {
+    this.givenUp = null;
+    if (this.inFlight > 0) this.#startTrying(nowMs);
+    else this.#tryingSinceMs = null;
+  }
+
+  #startTrying(nowMs: number): void {
+    this.#tryingSinceMs = nowMs;
+    this.#serverParkedBeforeMs = this.gate.serverParkedMs(nowMs);
+  }
+
+  /** Time without progress though it was tried; what the server told us to wait is left out. */
+  stalledMs(nowMs: number): number {
+    if (this.#tryingSinceMs === null) return 0;
+    const parkedMs = this.gate.serverParkedMs(nowMs) - this.#serverParkedBeforeMs;
+    return nowMs - this.#tryingSinceMs - parkedMs;
+  }
+
+  hasStalled(nowMs: number): boolean {
+    return this.stalledMs(nowMs) >= this.host.policy.stallSecs * SECOND_MS;
+  }
+
+  /** @returns how many sends it could take within `horizonMs` */
+  appetite(nowMs: number, horizonMs: number): number {
+    if (this.givenUp !== null) return 0;
+    if (!this.gate.isOpen) return this.gate.untilMs > nowMs + horizonMs ? 0 : 1;
+    if (this.host.isParkedBeyond(nowMs + horizonMs)) return 0;
+    const { cap, latency, pacer } = this.control;
+    const roundTrips = latency.meanMs > 0 ? horizonMs / latency.meanMs : 1;
+    const intervalMs = Math.max(pacer.intervalMs, this.ceiling?.intervalMs ?? 0);
+    const bySlots = Math.ceil(cap * (1 + roundTrips)) - this.inFlight;
+    const byPace = intervalMs > 0 ? Math.ceil(horizonMs / intervalMs) + 1 : Number.POSITIVE_INFINITY;
+    return Math.max(0, Math.min(bySlots, byPace));
+  }
+
+  /** @param wallOffsetMs epoch time minus monotonic time */
+  snapshot(nowMs: number, wallOffsetMs: number): KeySnapshot {
+    const park = this.#park(nowMs);
+    return {
+      key: this.key,
+      host: this.host.host,
+      inFlight: this.inFlight,
+      concurrency: Math.min(this.control.cap, this.host.policy.maxConcurrency),
+      requestsPerSecond: this.#pace(),
+      ...this.#limit(),
+      parkedUntilMs: park ? park.untilMs + wallOffsetMs : null,
+      parkedReason: park?.reason ?? null,
+      givenUp: this.givenUp,
+      rateLimited: this.rateLimited,
+    };
+  }
+
+  #park(nowMs: number): { untilMs: number; reason: string } | null {
+    const circuit = this.host.openCircuitReason(nowMs);
+    if (circuit) return circuit;
+    if (this.gate.isOpen || this.gate.untilMs <= nowMs) return null;
+    return { untilMs: this.gate.untilMs, reason: this.gate.reason };
+  }
+
+  #pace(): number | null {
+    const intervalMs = Math.max(this.control.pacer.intervalMs, this.ceiling?.intervalMs ?? 0);
+    return intervalMs > 0 ? 1000 / intervalMs : null;
+  }
+
+  #limit(): Pick<KeySnapshot, 'limitRps' | 'limitSource'> {
+    const configured = this.host.configuredRps;
+    const discovered = this.control.limitRps;
+    if (configured !== null && (discovered === null || configured <= discovered))
+      return { limitRps: configured, limitSource: 'configured' };
+    return { limitRps: discovered, limitSource: discovered === null ? null : 'discovered' };
+  }
+}

@@ -1,0 +1,95 @@
+/** How a paced key looks upward: search towards the level that failed, hold below it, and rarely probe beyond it. */
+export type ClimbPhase = 'search' | 'hold' | 'probe';
+
+const SEARCH_GROWTH_PER_SEC = 0.16;
+const CREEP_GROWTH_PER_SEC = 0.005;
+const PROBE_GROWTH_PER_SEC = 0.03;
+const CREEP_AFTER_MS = 10_000;
+const FIRST_QUIET_MS = 30_000;
+const LONGEST_QUIET_MS = 600_000;
+// After a first refusal within a burst of fewer sends, the level seen says little.
+const SHORT_QUIET_MS = 3_000;
+const SAME_LEVEL = 0.15;
+// Time in which nobody asked to send teaches nothing.
+const LONGEST_STEP_MS = 100;
+
+/** The rate of a key whose limit has been met, as a function of time. */
+export class Climb {
+  readonly #headroom: number;
+  #phase: ClimbPhase = 'hold';
+  #requestsPerSecond = Number.POSITIVE_INFINITY;
+  #failedRps = Number.POSITIVE_INFINITY;
+  #quietMs = FIRST_QUIET_MS;
+  #heldSinceMs = 0;
+  #steppedAtMs = 0;
+
+  constructor(headroom: number) {
+    this.#headroom = headroom;
+  }
+
+  get phase(): ClimbPhase {
+    return this.#phase;
+  }
+
+  /** Infinity until a limit was met. */
+  get requestsPerSecond(): number {
+    return this.#requestsPerSecond;
+  }
+
+  /** The level that failed last; Infinity until one did. */
+  get failedRps(): number {
+    return this.#failedRps;
+  }
+
+  get quietMs(): number {
+    return this.#quietMs;
+  }
+
+  /** Remembers the level that failed. @param isTinyBurst the level was seen over so few sends that it says little */
+  failedAt(failedRps: number, isTinyBurst: boolean): void {
+    const isSame = Math.abs(failedRps - this.#failedRps) <= SAME_LEVEL * this.#failedRps;
+    if (isTinyBurst) this.#quietMs = SHORT_QUIET_MS;
+    else this.#quietMs = isSame ? Math.min(2 * this.#quietMs, LONGEST_QUIET_MS) : FIRST_QUIET_MS;
+    this.#failedRps = failedRps;
+  }
+
+  start(nowMs: number, requestsPerSecond: number, phase: ClimbPhase): void {
+    this.#requestsPerSecond = requestsPerSecond;
+    this.#phase = phase;
+    this.#heldSinceMs = nowMs;
+    this.#steppedAtMs = nowMs;
+  }
+
+  /** Moves on to `nowMs`; call only while the pace is what holds sends back. @returns whether the phase changed */
+  advance(nowMs: number): boolean {
+    const stepMs = Math.min(nowMs - this.#steppedAtMs, LONGEST_STEP_MS);
+    this.#steppedAtMs = nowMs;
+    if (this.#phase === 'search') return this.#search(nowMs, stepMs);
+    if (this.#phase === 'hold') return this.#hold(nowMs, stepMs);
+    this.#grow(PROBE_GROWTH_PER_SEC, stepMs, Number.POSITIVE_INFINITY);
+    return false;
+  }
+
+  #search(nowMs: number, stepMs: number): boolean {
+    const targetRps = this.#headroom * this.#failedRps;
+    this.#grow(SEARCH_GROWTH_PER_SEC, stepMs, targetRps);
+    if (this.#requestsPerSecond < targetRps) return false;
+    this.#phase = 'hold';
+    this.#heldSinceMs = nowMs;
+    return true;
+  }
+
+  #hold(nowMs: number, stepMs: number): boolean {
+    const heldMs = nowMs - this.#heldSinceMs;
+    if (heldMs > CREEP_AFTER_MS) this.#grow(CREEP_GROWTH_PER_SEC, stepMs, ((1 + this.#headroom) / 2) * this.#failedRps);
+    if (heldMs <= this.#quietMs) return false;
+    this.#phase = 'probe';
+    return true;
+  }
+
+  /** Grows towards `mostRps`; a rate already above it stays. */
+  #grow(perSec: number, stepMs: number, mostRps: number): void {
+    if (this.#requestsPerSecond >= mostRps) return;
+    this.#requestsPerSecond = Math.min(this.#requestsPerSecond * Math.exp((perSec * stepMs) / 1000), mostRps);
+  }
+}

@@ -1,0 +1,268 @@
+import { Pacer } from '../pacer.ts';
+import { Climb } from './climb.ts';
+import { cutAfter } from './cut.ts';
+import { Goodput } from './goodput.ts';
+import { Latency } from './latency.ts';
+import { Slots } from './slots.ts';
+import { capAtKnee, doublingMs, growthPerAnswer, isKnee, startIntervalMs } from './slow-start.ts';
+
+/** How a key's rate is looked for. */
+export type RateControlOptions = {
+  maxConcurrency: number;
+  headroom: number;
+  /** false: starts at the ceiling at once. */
+  discovers: boolean;
+  nowMs: number;
+};
+
+/** One answer's times; `inFlight` counts the request itself. */
+export type Answer = { sentAtMs: number; nowMs: number; inFlight: number };
+
+type Stage = 'alone' | 'growing' | 'open' | 'paced';
+
+// Fewer accepted answers before the first refusal were perhaps only a burst allowance.
+const TINY_BURST = 30;
+// A refused request says that the rate was above the measured one by at most so much.
+const PACE_SLACK = 1.05;
+const SLOWED_GOODPUT = 0.75;
+const SLOWED_LATENCY = 2.5;
+const LONG_WAIT_MS = 2_000;
+
+/** Finds and holds one key's rate and concurrency: every number here follows from samples and time. */
+export class RateControl {
+  readonly pacer = new Pacer(0);
+  readonly latency = new Latency();
+  readonly #goodput = new Goodput();
+  readonly #climb: Climb;
+  readonly #slots: Slots;
+  readonly #headroom: number;
+  #stage: Stage;
+  #openedAtMs: number;
+  #acceptedSinceOpened = 0;
+  #checkedAtMs = 0;
+  #goodputAtCheck = 0;
+  #bestGoodput = 0;
+  #cut: PendingCut | null = null;
+  #explain: string | null = null;
+
+  constructor(options: RateControlOptions) {
+    this.#headroom = options.headroom;
+    this.#climb = new Climb(options.headroom);
+    this.#stage = options.discovers ? 'alone' : 'open';
+    this.#slots = new Slots(options.maxConcurrency, options.discovers ? 1 : options.maxConcurrency);
+    this.#openedAtMs = options.nowMs;
+    this.#goodput.reset(options.nowMs);
+  }
+
+  get cap(): number {
+    return this.#slots.cap;
+  }
+
+  get stage(): Stage {
+    return this.#stage;
+  }
+
+  /** The rate that was refused last, as far as it is known; null while nothing was. */
+  get limitRps(): number | null {
+    return Number.isFinite(this.#climb.failedRps) ? this.#climb.failedRps : null;
+  }
+
+  /** The rate it is paced at; null = only slots hold it back. */
+  get requestsPerSecond(): number | null {
+    return this.#stage === 'paced' ? this.#climb.requestsPerSecond : null;
+  }
+
+  /** What was decided since the last call, in plain words; null = nothing. */
+  takeExplanation(): string | null {
+    const text = this.#explain;
+    this.#explain = null;
+    return text;
+  }
+
+  /** Sends wait for the pace, or go as soon as it allows. */
+  paceBinds(nowMs: number): void {
+    if (this.#stage !== 'paced') return;
+    const changed = this.#climb.advance(nowMs);
+    this.pacer.setInterval(1000 / this.#climb.requestsPerSecond);
+    if (changed) this.#explainPhase();
+  }
+
+  #explainPhase(): void {
+    const rate = formatRate(this.#climb.requestsPerSecond);
+    this.#explain =
+      this.#climb.phase === 'hold'
+        ? `holding ${rate}, below the ${formatRate(this.#climb.failedRps)} that was refused`
+        : `nothing was refused for ${this.#climb.quietMs / 1000} s: looking upward from ${rate}, gently`;
+  }
+
+  /** Sends wait for a slot though the pace would allow them. */
+  slotsBind(nowMs: number): void {
+    if (this.#stage === 'alone' || this.#stage === 'growing') return;
+    if (this.latency.meanMs > 2 * this.latency.leastMs) return;
+    this.#slots.tryMore(nowMs);
+  }
+
+  accepted(answer: Answer, isLatencyTrue: boolean): void {
+    const { nowMs } = answer;
+    this.#goodput.add(nowMs);
+    this.#acceptedSinceOpened += 1;
+    this.#cut?.countTail(answer.sentAtMs, true);
+    if (isLatencyTrue) this.latency.add(nowMs - answer.sentAtMs);
+    if (this.#stage === 'alone') this.#startGrowing(nowMs);
+    else if (this.#stage === 'growing') this.#grow(answer);
+    else this.#watchForSlowing(nowMs);
+  }
+
+  #startGrowing(nowMs: number): void {
+    this.#stage = 'growing';
+    this.#slots.set(2, nowMs);
+    this.#checkedAtMs = nowMs;
+    this.#goodput.reset(nowMs);
+    this.pacer.setInterval(startIntervalMs(this.#slots.exact, this.latency.meanMs));
+  }
+
+  #grow({ nowMs, inFlight }: Answer): void {
+    // Slots that were not in use have proved nothing.
+    if (inFlight >= this.#slots.cap / 2) this.#slots.grow(growthPerAnswer(this.latency.meanMs));
+    this.pacer.setInterval(startIntervalMs(this.#slots.exact, this.latency.meanMs));
+    if (nowMs - this.#checkedAtMs >= doublingMs(this.latency.meanMs)) this.#lookForKnee(nowMs);
+    if (this.#stage === 'growing' && this.#slots.isAtCeiling)
+      this.#stopGrowing('the configured concurrency is reached');
+  }
+
+  #lookForKnee(nowMs: number): void {
+    const goodput = this.#goodput.perSecond(nowMs, Math.min(doublingMs(this.latency.meanMs), 1000));
+    this.#bestGoodput = Math.max(this.#bestGoodput, goodput);
+    const { meanMs: latencyMs, leastMs: leastLatencyMs } = this.latency;
+    const goodputBefore = this.#goodputAtCheck;
+    this.#checkedAtMs = nowMs;
+    this.#goodputAtCheck = goodput;
+    if (!isKnee({ goodput, goodputBefore, latencyMs, leastLatencyMs })) return;
+    this.#slots.set(capAtKnee(this.#bestGoodput, leastLatencyMs), nowMs);
+    this.#stopGrowing(`more requests in flight only make the server slower (${Math.round(latencyMs)} ms)`);
+  }
+
+  #stopGrowing(why: string): void {
+    this.#stage = 'open';
+    this.pacer.setInterval(0);
+    this.#explain = `${this.#slots.cap} requests in flight: ${why}`;
+  }
+
+  /** Goodput falls and latency rises though nothing more is in flight: the server throttles by delay, or is overloaded. */
+  #watchForSlowing(nowMs: number): void {
+    if (nowMs - this.#checkedAtMs < 1000) return;
+    const goodput = this.#goodput.perSecond(nowMs, 1000);
+    const hasSlowed =
+      goodput < SLOWED_GOODPUT * this.#bestGoodput && this.latency.meanMs > SLOWED_LATENCY * this.latency.leastMs;
+    this.#checkedAtMs = nowMs;
+    this.#bestGoodput = Math.max(goodput, this.#bestGoodput * 0.99);
+    if (!hasSlowed) return;
+    const cap = capAtKnee(goodput, this.latency.leastMs);
+    if (cap >= this.#slots.cap) return;
+    this.#slots.set(cap, nowMs);
+    this.#bestGoodput = goodput;
+    this.#explain = `${this.#slots.cap} requests in flight: the server got slower (${Math.round(this.latency.meanMs)} ms) at the same load`;
+  }
+
+  /** The first refusal of a request sent after the last cut. @returns whether the rate (not a try for more slots) is at fault */
+  refused(answer: Answer): void {
+    const { nowMs } = answer;
+    this.#cut = {
+      ...this.#measureAtRefusal(answer),
+      isSlotTrial: this.#slots.takeBack(answer),
+      atMs: nowMs,
+      firstRefusedSentAtMs: answer.sentAtMs,
+      tailAccepted: 0,
+      tailRefused: 0,
+      isWindow: false,
+      countTail,
+    };
+  }
+
+  #measureAtRefusal({ nowMs, inFlight }: Answer): { goodput: number; openMs: number; inFlight: number } {
+    const lastSecond = this.#goodput.perSecond(nowMs, 1000);
+    const openMs = nowMs - this.#openedAtMs;
+    if (this.#stage === 'paced') {
+      const goodput = Math.min(lastSecond, PACE_SLACK * this.#climb.requestsPerSecond);
+      return { goodput, openMs, inFlight };
+    }
+    const measured = Math.max(lastSecond, this.#goodput.perSecond(nowMs, 500), this.#goodput.perSecond(nowMs, 200));
+    const bySlots = this.latency.meanMs > 0 ? ((inFlight - 1) * 1000) / this.latency.meanMs : measured;
+    return { goodput: Math.max(measured, bySlots), openMs, inFlight };
+  }
+
+  /** A refusal of a request sent before the cut: no new evidence of the level, but of how far above it we were. */
+  refusedLate(sentAtMs: number): void {
+    this.#cut?.countTail(sentAtMs, false);
+  }
+
+  /** The lone request after the wait was refused too. */
+  probeRefused(): void {
+    if (this.#cut) this.#cut.isWindow = true;
+  }
+
+  /** The server told how long to wait. */
+  toldToWait(waitMs: number): void {
+    if (this.#cut && waitMs > LONG_WAIT_MS) this.#cut.isWindow = true;
+  }
+
+  /** The lone request after the wait was answered: decides how to go on. */
+  reopened(nowMs: number): void {
+    const cut = this.#cut;
+    if (cut && !cut.isSlotTrial) this.#settle(cut, nowMs);
+    this.#cut = null;
+    this.#openedAtMs = nowMs;
+    this.#acceptedSinceOpened = 0;
+    this.#goodput.reset(nowMs);
+    this.#checkedAtMs = nowMs;
+  }
+
+  #settle(cut: PendingCut, nowMs: number): void {
+    const isFirst = this.#stage !== 'paced';
+    const tail = cut.tailAccepted + cut.tailRefused;
+    const decision = cutAfter({
+      goodput: cut.goodput,
+      openMs: cut.openMs,
+      blockedMs: nowMs - cut.atMs,
+      accepted: this.#acceptedSinceOpened,
+      acceptedShare: tail > 0 ? cut.tailAccepted / tail : 1,
+      isFirst,
+      isWindow: cut.isWindow,
+      headroom: this.#headroom,
+    });
+    this.#climb.failedAt(cut.goodput, isFirst && this.#acceptedSinceOpened < TINY_BURST);
+    if (isFirst) this.#slots.set(Math.max(1, cut.inFlight - 1), nowMs);
+    this.#stage = 'paced';
+    this.#climb.start(nowMs, Math.max(decision.requestsPerSecond, LEAST_RPS), decision.next);
+    this.pacer.setInterval(1000 / this.#climb.requestsPerSecond);
+    this.#explain = `refused at ${formatRate(cut.goodput)}: going on at ${formatRate(this.#climb.requestsPerSecond)}`;
+  }
+}
+
+// A failed measurement must not stop the key for good.
+const LEAST_RPS = 0.05;
+
+type PendingCut = {
+  goodput: number;
+  openMs: number;
+  inFlight: number;
+  isSlotTrial: boolean;
+  atMs: number;
+  firstRefusedSentAtMs: number;
+  tailAccepted: number;
+  tailRefused: number;
+  isWindow: boolean;
+  countTail: (this: PendingCut, sentAtMs: number, isAccepted: boolean) => void;
+};
+
+function countTail(this: PendingCut, sentAtMs: number, isAccepted: boolean): void {
+  if (sentAtMs < this.firstRefusedSentAtMs || sentAtMs > this.atMs) return;
+  if (isAccepted) this.tailAccepted += 1;
+  else this.tailRefused += 1;
+}
+
+/** @returns a rate for people: "12.5/s" */
+export function formatRate(requestsPerSecond: number): string {
+  const digits = requestsPerSecond < 10 ? 2 : requestsPerSecond < 100 ? 1 : 0;
+  return `${Number(requestsPerSecond.toFixed(digits))}/s`;
+}

@@ -1,0 +1,68 @@
+const GROW_EVERY_MS = 2_000;
+const GROWTH = 0.1;
+const FIRST_RETRY_MS = 60_000;
+const LONGEST_RETRY_MS = 600_000;
+
+/** The in-flight cap of a key, and how it is tried upward where slots, not the pace, hold sends back. */
+export class Slots {
+  readonly #ceiling: number;
+  #cap: number;
+  #trialFrom: number | null = null;
+  #grewAtMs = 0;
+  #nextGrowthAtMs = 0;
+  #retryMs = FIRST_RETRY_MS;
+
+  constructor(ceiling: number, cap: number) {
+    this.#ceiling = ceiling;
+    this.#cap = Math.min(cap, ceiling);
+  }
+
+  /** Whole requests, at least 1. */
+  get cap(): number {
+    return Math.max(1, Math.floor(this.#cap));
+  }
+
+  get isAtCeiling(): boolean {
+    return this.#cap >= this.#ceiling;
+  }
+
+  get exact(): number {
+    return this.#cap;
+  }
+
+  /** Slow start: grows in steps smaller than a slot. */
+  grow(by: number): void {
+    this.#cap = Math.min(this.#cap + by, this.#ceiling);
+  }
+
+  set(cap: number, nowMs: number): void {
+    this.#cap = Math.min(Math.max(1, cap), this.#ceiling);
+    this.#trialFrom = null;
+    this.#nextGrowthAtMs = nowMs + GROW_EVERY_MS;
+  }
+
+  /** All slots are taken while the pace would allow another send: tries one more now and then. */
+  tryMore(nowMs: number): boolean {
+    if (nowMs < this.#nextGrowthAtMs || this.isAtCeiling) return false;
+    this.#trialFrom = this.#cap;
+    this.#grewAtMs = nowMs;
+    this.#nextGrowthAtMs = nowMs + GROW_EVERY_MS;
+    this.grow(Math.max(1, GROWTH * this.#cap));
+    return true;
+  }
+
+  /**
+   * A request sent with `inFlight` others (itself included) was refused.
+   * @returns whether the last try was at fault: the cap is back where it was, and the rate is innocent
+   */
+  takeBack(facts: { nowMs: number; sentAtMs: number; inFlight: number }): boolean {
+    const from = this.#trialFrom;
+    if (from === null || facts.sentAtMs < this.#grewAtMs || facts.inFlight <= Math.floor(from)) return false;
+    if (facts.nowMs > this.#grewAtMs + 2 * GROW_EVERY_MS) return false;
+    this.#cap = from;
+    this.#trialFrom = null;
+    this.#nextGrowthAtMs = facts.nowMs + this.#retryMs;
+    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
+    return true;
+  }
+}

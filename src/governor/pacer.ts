@@ -1,0 +1,77 @@
+/**
+ * An even sender, in the manner of the generic cell rate algorithm: one send an interval, no bursts. A send that comes
+ * late by at most the credit keeps the schedule (timers of a millisecond would otherwise lose a third of 1,000 sends/s);
+ * idle time beyond it is forgotten.
+ */
+export class Pacer {
+  readonly #creditMs: number;
+  #intervalMs: number;
+  #readyAtMs = Number.NEGATIVE_INFINITY;
+  #readyBeforeMs = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param intervalMs least time between two sends; 0 = not paced
+   * @param creditMs   lateness that keeps the schedule
+   */
+  constructor(intervalMs: number, creditMs: number = LATE_TIMER_CREDIT_MS) {
+    this.#intervalMs = intervalMs;
+    this.#creditMs = creditMs;
+  }
+
+  get intervalMs(): number {
+    return this.#intervalMs;
+  }
+
+  /** When the next send may go; in the past when it may go now. */
+  get readyAtMs(): number {
+    return this.#readyAtMs;
+  }
+
+  /** Whether a send now would only just be due: the pace, not a want of work, decides. */
+  isBinding(nowMs: number): boolean {
+    return nowMs - this.#readyAtMs <= this.#creditMs;
+  }
+
+  take(nowMs: number): void {
+    this.#readyBeforeMs = this.#readyAtMs;
+    const isOnSchedule = nowMs - this.#readyAtMs <= this.#creditMs;
+    this.#readyAtMs = (isOnSchedule ? this.#readyAtMs : nowMs) + this.#intervalMs;
+  }
+
+  /** Undoes the last take: nothing was sent. */
+  giveBack(): void {
+    this.#readyAtMs = Math.max(this.#readyBeforeMs, this.#readyAtMs - this.#intervalMs);
+  }
+
+  /** Changes the pace; the wait under way is measured by the new one. */
+  setInterval(intervalMs: number): void {
+    this.#readyAtMs += intervalMs - this.#intervalMs;
+    this.#readyBeforeMs = Math.min(this.#readyBeforeMs, this.#readyAtMs);
+    this.#intervalMs = intervalMs;
+  }
+}
+
+/** Lateness of a send that is still on schedule: an event loop under load is late by a few ms. */
+export const LATE_TIMER_CREDIT_MS = 10;
+
+// At up to 50/s a late timer costs little, so no credit is needed and the ceiling holds to the send.
+const CREDIT_FROM_RPS = 50;
+
+/**
+ * A pacer for a ceiling somebody configured: in no second does it grant more than `requestsPerSecond` (rounded up), nor
+ * two sends less than `minDelayMs` apart.
+ * @returns null when neither is set
+ */
+export function ceilingPacer(ceiling: { requestsPerSecond: number | null; minDelayMs: number }): Pacer | null {
+  const { requestsPerSecond, minDelayMs } = ceiling;
+  if (requestsPerSecond === null) return minDelayMs > 0 ? new Pacer(minDelayMs, 0) : null;
+  const paced = pacedInterval(requestsPerSecond);
+  return paced.intervalMs >= minDelayMs ? new Pacer(paced.intervalMs, paced.creditMs) : new Pacer(minDelayMs, 0);
+}
+
+/** With a credit of c a second may hold R(1 + c) + 1 sends: the pace is lowered until that is the ceiling. */
+function pacedInterval(requestsPerSecond: number): { intervalMs: number; creditMs: number } {
+  if (requestsPerSecond <= CREDIT_FROM_RPS) return { intervalMs: 1000 / requestsPerSecond, creditMs: 0 };
+  const strictRps = (requestsPerSecond - 1) / (1 + LATE_TIMER_CREDIT_MS / 1000);
+  return { intervalMs: 1000 / strictRps, creditMs: LATE_TIMER_CREDIT_MS };
+}
