@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { SECOND_MS } from '../core/units.ts';
 
 /** How the practice API behaves. */
 export type PracticeApiOptions = {
@@ -33,7 +34,7 @@ export type PracticeApiOptions = {
  * The practice API of a bare `npm start`. 15 products a page make 20 list pages, 300 details and 316 pages of reviews:
  * enough to see a crawl at work, little enough to wait for.
  * - latencyMs 40: a server on the same continent, so that concurrency matters.
- * - errorRate 0.01: seven 503s, four of them with Retry-After: 1, each of which parks the host for a second.
+ * - errorRate 0.01: six 503s, two of them with Retry-After: 1, each of which parks the host for a second.
  * - rateLimit 150: above what a cautious start reaches at once, far below what 50 connections could do (50 / 0.04 s =
  *   1,250/s), so that the crawl meets it, draws some 429s with Retry-After: 1, and goes on just below it. It is not
  *   stated in headers: a crawler that reads them would never draw a 429.
@@ -58,8 +59,8 @@ export const PRACTICE_CREDENTIALS = {
   clientSecret: 'practice-secret',
 } as const;
 
-/** @returns the limiter's window for a rate: at least one request each, so that 0.5/s is one in two seconds. */
+/** @returns the fixed window nearest to the one asked for that holds the rate exactly, with room for a request at least */
 export function limiterWindow(requestsPerSecond: number, windowMs: number): { max: number; windowMs: number } {
-  const max = Math.round((requestsPerSecond * windowMs) / 1000);
-  return max >= 1 ? { max, windowMs } : { max: 1, windowMs: Math.round(1000 / requestsPerSecond) };
+  const max = Math.max(1, Math.round((requestsPerSecond * windowMs) / SECOND_MS));
+  return { max, windowMs: Math.round((max * SECOND_MS) / requestsPerSecond) };
 }
