@@ -1,4 +1,5 @@
 import type { Input, InputDocument, StartUrl } from './input-schema.ts';
+import type { Setting } from './lay-over.ts';
 
 /** How a list of URLs is written. auto = told from its first line: standard input has no name to go by. */
 export type ListFormat = 'text' | 'csv' | 'jsonl' | 'auto';
@@ -24,8 +25,8 @@ export type CrawlJob = {
   input: Input;
   /** The same as written, without defaults: what a run stores to be resumed by. */
   document: InputDocument;
-  /** What the command line alone set: laid over the stored document when a run is resumed. */
-  overrides: InputDocument;
+  /** What the command line alone set: laid over the stored document when a run is resumed (`resumeInput`). */
+  overrides: readonly Setting[];
   /** Absolute folder that relative paths in the document (`urlsFile`, `${file:}`) start from. */
   baseDir: string;
   /**
@@ -51,4 +52,6 @@ export type CrawlJob = {
   json: boolean;
   /** auto = a status line on a terminal, a log line every 10 s elsewhere. */
   progress: 'auto' | 'off';
+  /** Only warnings and errors: no readable summary. */
+  quiet: boolean;
 };

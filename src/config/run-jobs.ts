@@ -15,15 +15,3 @@ export type ExportJob = RunPlace & {
 
 /** What `status` is asked to do. */
 export type StatusJob = RunPlace & { json: boolean };
-
-/** What `practice-api` is asked to do. */
-export type PracticeApiJob = {
-  /** 0 = any free one. */
-  port: number;
-  items: number;
-  latencyMs: number;
-  /** 0 to 1. */
-  errorRate: number;
-  /** Requests per second; null = no limit. */
-  rateLimit: number | null;
-};

@@ -1,7 +1,25 @@
-import type { Summary } from '../core/summary.ts';
-import type { CommandContext } from './command-context.ts';
-import type { CrawlJob } from './crawl-job.ts';
-import type { ExportJob, PracticeApiJob, StatusJob } from './run-jobs.ts';
+import type { Readable, Writable } from 'node:stream';
+import type { CrawlJob } from './config/crawl-job.ts';
+import type { PracticeApiJob } from './config/practice-api-schema.ts';
+import type { ExportJob, StatusJob } from './config/run-jobs.ts';
+import type { Ports } from './core/ports.ts';
+import type { Summary } from './core/summary.ts';
+import type { LiveArea } from './report/terminal.ts';
+
+/** What a command of the app is handed besides its job. */
+export type CommandContext = {
+  ports: Ports;
+  /** Aborted with a StopSignal on SIGINT or SIGTERM. */
+  signal: AbortSignal;
+  /** For answers only: the caller writes them. */
+  stdout: Writable;
+  stdin: Readable;
+  /** stderr: everything people read along. The log prints through it too. */
+  area: LiveArea;
+  color: boolean;
+  /** For `${env:NAME}` references alone. */
+  env: Readonly<Record<string, string | undefined>>;
+};
 
 /**
  * What src/app.ts exports and the command line calls. All throw UsageError (exit 2) or EnvironmentError (exit 1); when
@@ -9,7 +27,7 @@ import type { ExportJob, PracticeApiJob, StatusJob } from './run-jobs.ts';
  */
 export type AppCommands = {
   /**
-   * Shows progress and the readable summary through `ui`, unless `job.json`; the caller prints the JSON.
+   * Shows progress and the readable summary on `area`, as the job's progress, quiet and json say.
    * @returns exitCode 0 or 3; a summary of state `interrupted` ends with the signal's code instead
    */
   crawl(job: CrawlJob, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 | 3 }>;

@@ -1,0 +1,94 @@
+import { Command, Option } from 'commander';
+import { OPTION_HELP } from './option-help.ts';
+import { COMMAND_SUMMARIES, type CommandName, OPTIONS, type OptionDefinition } from './options.ts';
+
+const OPERANDS: Partial<Record<CommandName, string>> = {
+  crawl: 'a URL, a file (.txt one URL a line, .csv, .jsonl, .yaml or .json input document; also .gz), or - for stdin',
+};
+
+const EXAMPLES: Partial<Record<CommandName, string>> = {
+  crawl: `
+Examples:
+  millrace crawl urls.txt --requests-per-second 20
+  millrace crawl products.csv --url-column link --output products.csv.gz
+  millrace crawl https://api.example.com/items/1 --header 'Accept: application/json'
+  millrace crawl --run nightly            continue the run "nightly"
+
+Without INPUT: INPUT.json in <storage>/key_value_stores/default if there is one, else the routes in src/routes.`,
+};
+
+const PROGRAM_NOTES = `
+Without a command word, the arguments are those of crawl: millrace urls.txt
+Options of a command: millrace <command> --help
+
+Exit code: 0 all requests succeeded; 1 an internal failure, or the environment refuses; 2 bad usage or configuration;
+3 finished with failed requests, or incomplete; 130 / 143 stopped by SIGINT / SIGTERM, state saved.`;
+
+/** @returns the word as a command; null when it is none */
+export function commandNamed(word: string | undefined): CommandName | null {
+  return word !== undefined && Object.hasOwn(COMMAND_SUMMARIES, word) ? (word as CommandName) : null;
+}
+
+/** @returns commander's view of one command: its options, and the text of its --help */
+export function commandFor(name: CommandName): Command {
+  const command = new Command(`millrace ${name}`)
+    .description(COMMAND_SUMMARIES[name])
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .helpOption('-h, --help', 'Show this')
+    .addHelpText('after', EXAMPLES[name] ?? '');
+  const operands = OPERANDS[name];
+  if (operands !== undefined) command.argument('[INPUT...]', operands);
+  for (const definition of OPTIONS[name]) command.addOption(optionFor(definition));
+  return command;
+}
+
+/** @returns commander's option for an entry of the table */
+export function optionFor(definition: OptionDefinition): Option {
+  const option = new Option(definition.flags, helpText(definition)).helpGroup(definition.group);
+  return definition.repeatable ? option.argParser(collect) : option;
+}
+
+/** @returns the text of `millrace --help`, `width` characters wide */
+export function programHelp(width: number): string {
+  const program = new Command('millrace')
+    .description('Crawls JSON APIs: everything, at the highest rate each host sustains, nothing lost.')
+    .usage('[command] [options]')
+    .helpOption('-h, --help', 'Show this')
+    .version('', '-V, --version', 'Show the version')
+    .helpCommand('help [command]', 'Show the options of a command')
+    .addHelpText('after', PROGRAM_NOTES)
+    .configureHelp({ helpWidth: width });
+  for (const [name, summary] of Object.entries(COMMAND_SUMMARIES)) {
+    program
+      .command(name)
+      .description(summary)
+      .usage(name === 'crawl' ? '[INPUT...] [options]' : '[options]');
+  }
+  return helpOf(program);
+}
+
+/** @returns the text of `millrace <command> --help` */
+export function commandHelp(name: CommandName, width: number): string {
+  return helpOf(commandFor(name).configureHelp({ helpWidth: width }));
+}
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (part) => (text += part) });
+  command.outputHelp();
+  return text;
+}
+
+function collect(value: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), value];
+}
+
+function helpText({ help, path, reads }: OptionDefinition): string {
+  const facts = path === undefined ? undefined : OPTION_HELP[path];
+  if (facts === undefined) return help ?? '';
+  const inSeconds = reads === 'seconds';
+  const description = help ?? (inSeconds ? facts.description.replace(/, ms$/, ', s') : facts.description);
+  if (facts.default === null || typeof reads === 'object' || typeof facts.default === 'object') return description;
+  return `${description} (default: ${inSeconds ? Number(facts.default) / 1000 : facts.default})`;
+}

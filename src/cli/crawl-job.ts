@@ -1,0 +1,91 @@
+import { dirname } from 'node:path';
+import type { CrawlJob, SourceSpec } from '../config/crawl-job.ts';
+import { deepFreeze } from '../config/deep-freeze.ts';
+import type { Input } from '../config/input-schema.ts';
+import type { Setting } from '../config/lay-over.ts';
+import { loadInput } from '../config/load-input.ts';
+import { emptyDocument } from '../config/parse-settings.ts';
+import { readDocument, shownPath } from '../config/read-document.ts';
+import { documentSources, listFileSpec } from '../config/source-specs.ts';
+import { UsageError } from '../core/errors.ts';
+import { allUsable } from './all-usable.ts';
+import type { Arguments } from './arguments.ts';
+import { type CrawlInput, decideInput, type Given, givenInputs } from './crawl-input.ts';
+import { outputsOf } from './outputs.ts';
+import { overridesOf } from './overrides.ts';
+import type { Edge } from './run-cli.ts';
+import { runPlaceOf } from './run-place.ts';
+
+type Surroundings = Pick<Edge, 'cwd' | 'env'>;
+
+/**
+ * The job that the arguments of `crawl`, the input document and the environment make together.
+ * @throws UsageError with every problem found
+ */
+export async function crawlJob(args: Arguments, edge: Surroundings): Promise<CrawlJob> {
+  const [place, outputs, overrides, given] = await allUsable([
+    later(() => ({ ...runPlaceOf(args, edge), runGiven: args.has('--run') })),
+    later(() => outputsOf(args.list('--output'), edge.cwd)),
+    later(() => overridesOf(args)),
+    givenInputs(args, edge.cwd),
+  ]);
+  const crawlInput = await decideInput(given, place, edge.env);
+  const parts = await inputParts(crawlInput, overrides, edge.cwd);
+  refuseContradictions(args, parts.input);
+  return deepFreeze({
+    ...parts,
+    ...place,
+    source: crawlInput.source,
+    outputs,
+    fresh: args.has('--fresh'),
+    join: false,
+    exportAtEnd: !args.has('--no-export'),
+    force: args.has('--force'),
+    json: args.has('--json'),
+    progress: args.has('--quiet') ? 'off' : 'auto',
+    quiet: args.has('--quiet'),
+  });
+}
+
+type InputParts = Pick<CrawlJob, 'input' | 'document' | 'overrides' | 'baseDir' | 'inputs'>;
+
+async function inputParts(from: CrawlInput, overrides: readonly Setting[], cwd: string): Promise<InputParts> {
+  const source = from.document === null ? emptyDocument() : await readDocument(from.document, cwd);
+  const loaded = loadInput(source, overrides);
+  const baseDir = from.document === null || from.documentIsDefault ? cwd : dirname(from.document);
+  const name = from.document === null ? 'the command line' : shownPath(from.document, cwd);
+  const inputs = [...operandSources(from.operands, loaded.input), ...documentSources(loaded.input, { name, baseDir })];
+  if (from.source === 'given' && inputs.length === 0 && !namesMore(loaded.input)) {
+    throw new UsageError(`${name} names nothing to crawl: add startUrls, urlsFile, api, or routes: true.`);
+  }
+  return { ...loaded, baseDir, inputs };
+}
+
+function namesMore(input: Input): boolean {
+  return input.api !== undefined || input.routes;
+}
+
+function operandSources(operands: readonly Given[], input: Input): SourceSpec[] {
+  const urls = operands.flatMap((operand) => (operand.kind === 'url' ? [{ url: operand.url }] : []));
+  const others = operands.flatMap((operand): SourceSpec[] => {
+    if (operand.kind === 'list') return [listFileSpec(operand.path, input.urlColumn)];
+    return operand.kind === 'stdin' ? [{ kind: 'stdin', format: 'auto', urlColumn: input.urlColumn }] : [];
+  });
+  return urls.length > 0 ? [{ kind: 'requests', name: 'the command line', requests: urls }, ...others] : others;
+}
+
+function refuseContradictions(args: Arguments, input: Input): void {
+  const problems: string[] = [];
+  if (args.has('--no-export') && args.has('--output')) problems.push('--no-export and --output: give one of them.');
+  if (args.has('--quiet') && args.has('--verbose')) problems.push('--quiet and --verbose: give one of them.');
+  if (input.body !== null && ['GET', 'HEAD'].includes(input.method.toUpperCase())) {
+    const name = args.has('--body') ? '--body' : 'body';
+    problems.push(`${name}: a ${input.method.toUpperCase()} request carries none. Add --method POST.`);
+  }
+  if (problems.length > 0) throw new UsageError(problems);
+}
+
+// Within a promise, so that what it throws is listed beside the problems of the others.
+async function later<T>(read: () => T): Promise<T> {
+  return read();
+}

@@ -1,0 +1,141 @@
+/** The commands there are; a word that is none of them is an INPUT of `crawl`. */
+export const COMMAND_SUMMARIES = {
+  crawl: 'Crawl URLs, a file of them, an input document, or the routes (the default command)',
+  export: "Write a run's datasets to files",
+  status: 'Show what a run has done and has left',
+  'practice-api': 'Serve the practice API, to try a crawl against',
+} as const;
+
+export type CommandName = keyof typeof COMMAND_SUMMARIES;
+
+/**
+ * One option. With `path` it sets that key of the command's schema, which then gives range, default and help text
+ * ("hosts.*." = for every host); without, the command reads it by its name and `help` says what it does.
+ */
+export type OptionDefinition = {
+  /** As commander has it: `--run <name>`, `--no-export`. */
+  flags: string;
+  group: string;
+  path?: string;
+  help?: string;
+  /** What is typed, and how it becomes the schema's value; `text` when left out. seconds: the schema wants ms. */
+  reads?: 'text' | 'number' | 'seconds' | 'header' | { constant: unknown };
+  /** May be given more than once. */
+  repeatable?: true;
+  /** The only values there are, for an option without `path`. */
+  choices?: readonly string[];
+};
+
+const WHAT = 'What to crawl:';
+const PACE = 'How fast:';
+const RUN = 'The run:';
+const OUTPUT = 'Results and messages:';
+const BEHAVIOUR = 'How it behaves:';
+
+const run = {
+  flags: '--run <name>',
+  group: RUN,
+  help: 'Name of the run (default: "default"); its data lies in <storage>/runs/<name>',
+} satisfies OptionDefinition;
+const storageDir = {
+  flags: '--storage-dir <folder>',
+  group: RUN,
+  help: 'Folder of all runs (default: CRAWLEE_STORAGE_DIR, or "storage")',
+} satisfies OptionDefinition;
+const output = {
+  flags: '--output <file>',
+  group: OUTPUT,
+  repeatable: true,
+  help: 'Write the records to this file instead, its name says how: .json, .jsonl, .ndjson, .csv, each also .gz. Repeatable',
+} satisfies OptionDefinition;
+const force = {
+  flags: '--force',
+  group: OUTPUT,
+  help: 'Replace an output file that this run has not written',
+} satisfies OptionDefinition;
+const messages = [
+  { flags: '--quiet', group: OUTPUT, help: 'Only warnings and errors' },
+  { flags: '--verbose', group: OUTPUT, help: 'Also details, and the stack of an error' },
+  {
+    flags: '--log-format <format>',
+    group: OUTPUT,
+    choices: ['pretty', 'json'],
+    help: 'Log lines for people (pretty) or programs (json); default: pretty',
+  },
+] satisfies OptionDefinition[];
+
+/** Every option of every command, in the order --help shows them. A new option is one entry here. */
+export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
+  crawl: [
+    { flags: '--input <file>', group: WHAT, help: 'Input document, .yaml or .json: see docs/configuration.md' },
+    { flags: '--url-column <name>', group: WHAT, path: 'urlColumn' },
+    { flags: '--method <method>', group: WHAT, path: 'method' },
+    { flags: '--body <text>', group: WHAT, path: 'body' },
+    { flags: '--header <name: value>', group: WHAT, path: 'headers', reads: 'header', repeatable: true },
+    { flags: '--dataset <name>', group: WHAT, path: 'dataset' },
+    { flags: '--max-requests <count>', group: WHAT, path: 'maxRequestsPerCrawl', reads: 'number' },
+    {
+      flags: '--ignore-robots',
+      group: WHAT,
+      path: 'hosts.*.robots',
+      reads: { constant: 'ignore' },
+      help: 'Crawl what robots.txt disallows: with the permission of its owner only',
+    },
+    { flags: '--contact <address>', group: WHAT, path: 'contact' },
+    { flags: '--max-concurrency <count>', group: PACE, path: 'maxConcurrency', reads: 'number' },
+    { flags: '--max-concurrency-per-host <count>', group: PACE, path: 'hosts.*.maxConcurrency', reads: 'number' },
+    { flags: '--max-requests-per-minute <count>', group: PACE, path: 'maxRequestsPerMinute', reads: 'number' },
+    { flags: '--requests-per-second <rate>', group: PACE, path: 'hosts.*.requestsPerSecond', reads: 'number' },
+    { flags: '--headroom <share>', group: PACE, path: 'hosts.*.headroom', reads: 'number' },
+    {
+      flags: '--no-discovery',
+      group: PACE,
+      path: 'hosts.*.discovery',
+      reads: { constant: 'off' },
+      help: 'Start at the configured concurrency and rate at once, without looking for the limit of a host',
+    },
+    { flags: '--max-retries <count>', group: PACE, path: 'hosts.*.retry.maxRetries', reads: 'number' },
+    { flags: '--timeout <seconds>', group: PACE, path: 'hosts.*.timeouts.totalMs', reads: 'seconds' },
+    { flags: '--max-wait <seconds>', group: PACE, path: 'maxWaitSecs', reads: 'number' },
+    { flags: '--http-client <name>', group: PACE, path: 'httpClient' },
+    {
+      flags: '--no-http2',
+      group: PACE,
+      path: 'hosts.*.http2',
+      reads: { constant: 'off' },
+      help: 'HTTP/1.1 only',
+    },
+    run,
+    storageDir,
+    { flags: '--fresh', group: RUN, help: 'Start anew; the run there is becomes <name>.previous' },
+    { flags: '--durability <level>', group: RUN, path: 'durability' },
+    output,
+    force,
+    { flags: '--no-export', group: OUTPUT, help: 'Write no files at the end: "millrace export" does it at any time' },
+    { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document on stdout, all else on stderr' },
+    ...messages,
+  ],
+  export: [
+    run,
+    storageDir,
+    {
+      flags: '--dataset <name>',
+      group: OUTPUT,
+      repeatable: true,
+      help: 'Only this dataset (default: all). Repeatable',
+    },
+    output,
+    force,
+    { flags: '--json', group: OUTPUT, help: 'The paths of the files as one JSON document on stdout' },
+    ...messages,
+  ],
+  status: [run, storageDir, { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document' }, ...messages],
+  'practice-api': [
+    { flags: '--port <port>', group: BEHAVIOUR, path: 'practiceApi.port', reads: 'number' },
+    { flags: '--items <count>', group: BEHAVIOUR, path: 'practiceApi.items', reads: 'number' },
+    { flags: '--latency-ms <ms>', group: BEHAVIOUR, path: 'practiceApi.latencyMs', reads: 'number' },
+    { flags: '--error-rate <share>', group: BEHAVIOUR, path: 'practiceApi.errorRate', reads: 'number' },
+    { flags: '--rate-limit <rate>', group: BEHAVIOUR, path: 'practiceApi.rateLimit', reads: 'number' },
+    ...messages,
+  ],
+};
