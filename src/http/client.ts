@@ -69,7 +69,8 @@ export type HttpErrorCode =
   | 'TOO_LARGE'
   | 'PROXY_FAILED'
   | 'BLOCKED_ADDRESS'
-  | 'INVALID_URL';
+  | 'INVALID_URL'
+  | 'INVALID_REQUEST';
 
 /** How the governor's circuit sees each code; null = no fault of the network. */
 export const NETWORK_FAILURE_OF: Record<HttpErrorCode, NetworkFailure | null> = {
@@ -90,4 +91,5 @@ export const NETWORK_FAILURE_OF: Record<HttpErrorCode, NetworkFailure | null> = 
   PROXY_FAILED: 'proxy',
   BLOCKED_ADDRESS: null,
   INVALID_URL: null,
+  INVALID_REQUEST: null,
 };

@@ -2,7 +2,12 @@ import { CrawlError, type Recovery } from '../core/errors.ts';
 import type { HttpErrorCode, WireTimings } from './client.ts';
 
 // A repeat cannot help these; all others are worth a retry.
-const PERMANENT: ReadonlySet<HttpErrorCode> = new Set(['TOO_LARGE', 'BLOCKED_ADDRESS', 'INVALID_URL']);
+const PERMANENT: ReadonlySet<HttpErrorCode> = new Set([
+  'TOO_LARGE',
+  'BLOCKED_ADDRESS',
+  'INVALID_URL',
+  'INVALID_REQUEST',
+]);
 
 export type HttpErrorFacts = {
   code: HttpErrorCode;
@@ -21,12 +26,14 @@ export class HttpError extends CrawlError {
   readonly code: HttpErrorCode;
   readonly recovery: Recovery;
   readonly wasSent: boolean;
+  readonly unprocessed: boolean;
   readonly timings: Partial<WireTimings>;
   constructor(facts: HttpErrorFacts, options?: ErrorOptions) {
     super(facts.message, options);
     this.code = facts.code;
     this.recovery = PERMANENT.has(facts.code) ? 'skip' : facts.unprocessed ? 'wait' : 'retry';
     this.wasSent = facts.wasSent;
+    this.unprocessed = facts.unprocessed ?? false;
     this.timings = facts.timings ?? {};
   }
 }

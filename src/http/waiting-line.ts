@@ -1,0 +1,56 @@
+import type { Exchange } from './exchange.ts';
+
+/** Exchanges in line for a connection, first come, first served; those that ended meanwhile do not count. */
+export class WaitingLine {
+  #items: Exchange[] = [];
+  #head = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  push(exchange: Exchange): void {
+    exchange.inLine = true;
+    this.#items.push(exchange);
+    this.#size += 1;
+  }
+
+  /** Takes out one that ended: by a timeout, or its signal. */
+  leave(exchange: Exchange): void {
+    if (!exchange.inLine) return;
+    exchange.inLine = false;
+    this.#size -= 1;
+  }
+
+  first(): Exchange | undefined {
+    this.#skipEnded();
+    return this.#items[this.#head];
+  }
+
+  shift(): Exchange | undefined {
+    const first = this.first();
+    if (!first) return undefined;
+    this.#head += 1;
+    this.leave(first);
+    return first;
+  }
+
+  /** @returns all that were in line */
+  clear(): Exchange[] {
+    const waiting = this.#items.slice(this.#head).filter((exchange) => exchange.inLine);
+    for (const exchange of waiting) this.leave(exchange);
+    this.#items = [];
+    this.#head = 0;
+    return waiting;
+  }
+
+  #skipEnded(): void {
+    while (this.#items[this.#head]?.inLine === false) this.#head += 1;
+    if (this.#head < COMPACT_AFTER || this.#head * 2 < this.#items.length) return;
+    this.#items = this.#items.slice(this.#head);
+    this.#head = 0;
+  }
+}
+
+const COMPACT_AFTER = 256;
