@@ -1,0 +1,286 @@
+import type { Clock } from '../core/clock.ts';
+import type {
+  AddResult,
+  CommitResult,
+  Lease,
+  LeasedRequest,
+  NewRequest,
+  QueueStore,
+  UnitOfWork,
+} from '../storage/store.ts';
+import { Committer } from './committer.ts';
+import { HostScheduler, type Taken } from './host-scheduler.ts';
+import type { Gate, RobotsGate } from './ports.ts';
+
+export type QueueOptions = {
+  store: QueueStore;
+  gate: Gate;
+  robots: RobotsGate;
+  clock: Clock;
+  /** Slots to keep busy: sizes what is kept at hand. */
+  maxConcurrency: number;
+  /** How long a request may be worked on without a sign of life, ms. */
+  leaseMs: number;
+  onSkipped: (request: LeasedRequest, reason: string) => void;
+  onGivenUp: (host: string, reason: string) => void;
+  /** The store refused a write: the crawl cannot go on. */
+  onFatal: (error: unknown) => void;
+};
+
+/** At hand: a few rounds of all slots, so that a claim is always a batch. */
+const LEAST_BATCH = 200;
+const LARGEST_BATCH = 1_000;
+/** With many hosts, so few of each that all get their turn. */
+const LEAST_PER_HOST = 16;
+/** While every host with work has enough at hand, look again for others this often. */
+const SATED_RECHECK_MS = 50;
+/** Other workers of a shared run may add or free requests without telling: look this often. */
+const IDLE_RECHECK_MS = 500;
+
+/**
+ * The request queue of a run as the crawl loop sees it: leases requests from the store in batches, fair by host,
+ * hands out those that may be sent now, and commits what became of them.
+ */
+export class HostAwareQueue {
+  readonly #store: QueueStore;
+  readonly #clock: Clock;
+  readonly #options: QueueOptions;
+  readonly #scheduler: HostScheduler;
+  readonly #committer: Committer;
+  readonly #held = new Map<number, Lease>();
+  readonly #givenUp = new Map<string, string>();
+  readonly #batchSize: number;
+  #onReady: () => void = () => {};
+  #sourcesOpen = 0;
+  #claiming: Promise<void> | null = null;
+  /** Monotonic time before which a claim is of no use; Infinity = until something is added. */
+  #claimNotBeforeMs = 0;
+  /** The last claim came back empty and nothing waits for a time, other than for hosts given up or sated. */
+  #nothingToClaim = false;
+  #cancelWake: (() => void) | null = null;
+  #cancelRenewal: () => void;
+  #closed = false;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#batchSize = Math.min(LARGEST_BATCH, Math.max(LEAST_BATCH, 4 * options.maxConcurrency));
+    this.#scheduler = new HostScheduler({
+      gate: options.gate,
+      robots: options.robots,
+      onSkip: (request, rule) => this.#skip(request, rule),
+      onGivenUp: (host, reason, left) => this.#giveUp(host, reason, left),
+      wake: () => this.#onReady(),
+    });
+    this.#committer = new Committer({
+      store: options.store,
+      clock: options.clock,
+      onCommitted: (units, results) => this.#afterCommit(units, results),
+    });
+    this.#cancelRenewal = this.#scheduleRenewal();
+  }
+
+  /** Called whenever `take` may give something it did not give before. */
+  set onReady(callback: () => void) {
+    this.#onReady = callback;
+  }
+
+  /** Units of work not yet durable. */
+  get backlog(): number {
+    return this.#committer.backlog;
+  }
+
+  /** Leased requests: at hand or being worked on. */
+  get leased(): number {
+    return this.#held.size;
+  }
+
+  /** Hosts given up in this run, with the reason. */
+  get givenUpHosts(): ReadonlyMap<string, string> {
+    return this.#givenUp;
+  }
+
+  /** A source of requests is still being read: the queue is not finished before it ends. */
+  openSource(): () => void {
+    this.#sourcesOpen += 1;
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#sourcesOpen -= 1;
+      this.#onReady();
+    };
+  }
+
+  async add(requests: readonly NewRequest[], options?: { forefront?: boolean }): Promise<AddResult[]> {
+    const results = await this.#store.add(requests, options);
+    if (results.some((result) => !result.wasAlreadyPresent)) this.#mayClaim();
+    return results;
+  }
+
+  /** @returns a request to send now; null when none may be sent: `onReady` tells when to ask again */
+  take(): Taken | null {
+    const nowMs = this.#clock.nowMs();
+    const taken = this.#scheduler.take(nowMs);
+    if (this.#scheduler.size < this.#batchSize / 2) this.#claimIfUseful(nowMs);
+    if (taken === null) this.#scheduleWake(nowMs);
+    return taken;
+  }
+
+  /** A request of the host has ended on the wire: whoever waited for its place may go. */
+  released(host: string): void {
+    this.#scheduler.released(host, this.#clock.nowMs());
+  }
+
+  /** The same request again as soon as its host may send; costs nothing and touches no store. */
+  putBack(request: LeasedRequest): void {
+    this.#scheduler.putBack(request, this.#clock.nowMs());
+    this.#onReady();
+  }
+
+  /** Commits what became of a taken request. */
+  async settle(unit: UnitOfWork): Promise<CommitResult> {
+    try {
+      return await this.#committer.submit(unit);
+    } finally {
+      this.#held.delete(unit.lease.requestId);
+    }
+  }
+
+  /** @returns whether all is done: nothing at hand, nothing to claim now or later, nothing on its way to the store */
+  isFinished(): boolean {
+    return (
+      this.#sourcesOpen === 0 &&
+      this.#held.size === 0 &&
+      this.#committer.backlog === 0 &&
+      this.#claiming === null &&
+      this.#nothingToClaim
+    );
+  }
+
+  /** @returns whether nothing is at hand */
+  isEmpty(): boolean {
+    return this.#scheduler.size === 0;
+  }
+
+  /** Commits what is on its way and gives the rest back to the store, untouched. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#cancelWake?.();
+    this.#cancelRenewal();
+    await this.#claiming;
+    await this.#committer.drain();
+    this.#scheduler.drain();
+    await this.#store.release([...this.#held.values()]);
+    this.#held.clear();
+  }
+
+  #claimIfUseful(nowMs: number): void {
+    if (this.#claiming !== null || this.#closed || nowMs < this.#claimNotBeforeMs) return;
+    this.#claiming = this.#claim().then(
+      () => {
+        this.#claiming = null;
+        this.#onReady();
+      },
+      (error: unknown) => {
+        this.#claiming = null;
+        this.#options.onFatal(error);
+      },
+    );
+  }
+
+  async #claim(): Promise<void> {
+    const nowMs = this.#clock.nowMs();
+    const sated = this.#scheduler.satedHosts(nowMs);
+    const skipHosts = sated;
+    for (const host of this.#givenUp.keys()) skipHosts.add(host);
+    const limit = this.#batchSize - this.#scheduler.size;
+    this.#nothingToClaim = false;
+    this.#claimNotBeforeMs = Number.POSITIVE_INFINITY;
+    const perHost = Math.max(LEAST_PER_HOST, Math.floor(limit / Math.max(1, this.#scheduler.activeHosts)));
+    const claim = await this.#store.claim({ limit, perHost, skipHosts, leaseMs: this.#options.leaseMs });
+    for (const request of claim.requests) this.#held.set(request.lease.requestId, request.lease);
+    this.#scheduler.add(claim.requests, this.#clock.nowMs());
+    this.#planNextClaim({ found: claim.requests.length, nextDueAtMs: claim.nextDueAtMs, sated: sated.size });
+  }
+
+  #planNextClaim(last: { found: number; nextDueAtMs: number | null; sated: number }): void {
+    const nowMs = this.#clock.nowMs();
+    if (last.found > 0) {
+      this.#claimNotBeforeMs = 0;
+      return;
+    }
+    const isSatedOnly = last.sated > this.#givenUp.size;
+    if (last.nextDueAtMs !== null) {
+      const waitMs = Math.max(1, last.nextDueAtMs - this.#clock.wallMs());
+      // A clock that is stepped must not make us sleep for ever.
+      this.#setClaimTime(nowMs + Math.min(waitMs, isSatedOnly ? SATED_RECHECK_MS : IDLE_RECHECK_MS));
+    } else if (isSatedOnly) {
+      this.#setClaimTime(nowMs + SATED_RECHECK_MS);
+    } else if (this.#claimNotBeforeMs === Number.POSITIVE_INFINITY) {
+      this.#nothingToClaim = true;
+    }
+  }
+
+  #setClaimTime(atMs: number): void {
+    this.#claimNotBeforeMs = Math.min(this.#claimNotBeforeMs, atMs);
+  }
+
+  #mayClaim(): void {
+    this.#nothingToClaim = false;
+    this.#claimNotBeforeMs = 0;
+    this.#onReady();
+  }
+
+  #afterCommit(units: readonly UnitOfWork[], results: readonly CommitResult[]): void {
+    const hasMore = units.some((unit, index) => unit.outcome.kind === 'retry' || results[index]!.added > 0);
+    if (hasMore) this.#mayClaim();
+    else this.#onReady();
+  }
+
+  #skip(request: LeasedRequest, rule: string): void {
+    const reason = `robots.txt: ${rule}`;
+    const outcome = { kind: 'handled', result: 'skipped', reason, patch: null } as const;
+    const unit = { lease: request.lease, outcome, records: [], requests: [], values: [], columns: [] };
+    this.#options.onSkipped(request, reason);
+    this.settle(unit).catch((error: unknown) => this.#options.onFatal(error));
+  }
+
+  #giveUp(host: string, reason: string, left: readonly LeasedRequest[]): void {
+    this.#givenUp.set(host, reason);
+    this.#options.onGivenUp(host, reason);
+    const leases = left.map((request) => request.lease);
+    this.#store.release(leases).then(
+      () => {
+        for (const lease of leases) this.#held.delete(lease.requestId);
+        this.#mayClaim();
+      },
+      (error: unknown) => this.#options.onFatal(error),
+    );
+  }
+
+  #scheduleWake(nowMs: number): void {
+    this.#cancelWake?.();
+    this.#cancelWake = null;
+    if (this.#closed) return;
+    const claimAtMs = this.#claiming === null ? this.#claimNotBeforeMs : Number.POSITIVE_INFINITY;
+    const atMs = Math.min(this.#scheduler.nextDueAtMs ?? Number.POSITIVE_INFINITY, claimAtMs);
+    if (atMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelWake = this.#clock.schedule(Math.max(0, atMs - nowMs), () => {
+      this.#cancelWake = null;
+      this.#onReady();
+    });
+  }
+
+  #scheduleRenewal(): () => void {
+    return this.#clock.schedule(this.#options.leaseMs / 3, () => {
+      this.#cancelRenewal = this.#scheduleRenewal();
+      if (this.#held.size === 0) return;
+      this.#store
+        .renew([...this.#held.values()], this.#options.leaseMs)
+        .catch((error: unknown) => this.#options.onFatal(error));
+    });
+  }
+}

@@ -1,0 +1,23 @@
+import type { LeasedRequest } from '../storage/store.ts';
+import { Fifo } from './fifo.ts';
+
+/**
+ * What a host's line waits for: nothing at hand (idle), its turn (ready), a time (timed), one of its requests to
+ * end (full), or its robots.txt (robots).
+ */
+export type LineState = 'idle' | 'ready' | 'timed' | 'full' | 'robots';
+
+/** The requests of one host that are leased and at hand, in order. */
+export class HostLine {
+  readonly host: string;
+  readonly buffer = new Fifo<LeasedRequest>();
+  state: LineState = 'idle';
+  /** When the present head got to the front; for the time it waits for a slot. */
+  headSinceMs = 0;
+  /** When the governor first held the present head back; null = it has not. */
+  heldSinceMs: number | null = null;
+
+  constructor(host: string) {
+    this.host = host;
+  }
+}

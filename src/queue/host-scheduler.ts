@@ -1,0 +1,208 @@
+import type { LeasedRequest } from '../storage/store.ts';
+import { DueHeap } from './due-heap.ts';
+import { Fifo } from './fifo.ts';
+import { HostLine } from './host-line.ts';
+import type { Gate, RobotsGate } from './ports.ts';
+
+/** A request that may be sent now, with the time it was held back, in ms. */
+export type Taken = { request: LeasedRequest; key: string; politenessMs: number; queueMs: number };
+
+/** Asked for more than this in the future, more than 2 s of a host's work is never kept at hand. */
+const APPETITE_HORIZON_MS = 2_000;
+const LEAST_AT_HAND = 8;
+
+/**
+ * Whose turn it is. Hosts with requests at hand take turns; one that must wait stands aside until its time and never
+ * blocks another. Decides only: it neither waits nor touches the store.
+ */
+export class HostScheduler {
+  readonly #gate: Gate;
+  readonly #robots: RobotsGate;
+  readonly #onSkip: (request: LeasedRequest, reason: string) => void;
+  readonly #onGivenUp: (host: string, reason: string, left: LeasedRequest[]) => void;
+  readonly #wake: () => void;
+  readonly #lines = new Map<string, HostLine>();
+  readonly #ready = new Fifo<HostLine>();
+  readonly #timed = new DueHeap<HostLine>();
+  #size = 0;
+
+  constructor(options: {
+    gate: Gate;
+    robots: RobotsGate;
+    /** robots.txt forbids it. */
+    onSkip: (request: LeasedRequest, rule: string) => void;
+    onGivenUp: (host: string, reason: string, left: LeasedRequest[]) => void;
+    /** Something may be ready now that was not before. */
+    wake: () => void;
+  }) {
+    this.#gate = options.gate;
+    this.#robots = options.robots;
+    this.#onSkip = options.onSkip;
+    this.#onGivenUp = options.onGivenUp;
+    this.#wake = options.wake;
+  }
+
+  /** Requests at hand. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** When the next host that waits for a time may go; null when none does. */
+  get nextDueAtMs(): number | null {
+    return this.#timed.nextAtMs;
+  }
+
+  add(requests: readonly LeasedRequest[], nowMs: number): void {
+    for (const request of requests) {
+      const line = this.#lineOf(request.host);
+      line.buffer.push(request);
+      this.#size += 1;
+      if (line.state === 'idle') this.#makeReady(line, nowMs);
+    }
+  }
+
+  /** Puts a request back to the front of its line: it was taken, but must be sent again. */
+  putBack(request: LeasedRequest, nowMs: number): void {
+    const line = this.#lineOf(request.host);
+    line.buffer.unshift(request);
+    this.#size += 1;
+    if (line.state === 'idle') this.#makeReady(line, nowMs);
+  }
+
+  /** @returns a request that may be sent now and whose grant is taken; null when none may */
+  take(nowMs: number): Taken | null {
+    for (let due = this.#timed.popDue(nowMs); due !== undefined; due = this.#timed.popDue(nowMs)) {
+      this.#ready.push(due);
+      due.state = 'ready';
+    }
+    for (let line = this.#ready.shift(); line !== undefined; line = this.#ready.shift()) {
+      const taken = this.#takeFrom(line, nowMs);
+      if (taken !== null) return taken;
+    }
+    return null;
+  }
+
+  /** A request of the host has ended: a line that was full may go on. */
+  released(host: string, nowMs: number): void {
+    const line = this.#lines.get(host);
+    if (line?.state === 'full') this.#makeReady(line, nowMs);
+  }
+
+  /** Hosts of which nothing more is wanted now: they have enough at hand, or wait for their robots.txt. */
+  satedHosts(nowMs: number): Set<string> {
+    const sated = new Set<string>();
+    for (const line of this.#lines.values()) {
+      if (line.buffer.length === 0) continue;
+      const wanted = Math.max(LEAST_AT_HAND, this.#gate.appetite(line.host, nowMs, APPETITE_HORIZON_MS));
+      if (line.buffer.length >= wanted || line.state === 'robots') sated.add(line.host);
+    }
+    return sated;
+  }
+
+  /** Hosts with requests at hand. */
+  get activeHosts(): number {
+    return this.#lines.size;
+  }
+
+  /** Takes everything at hand out, to be given back to the store. */
+  drain(): LeasedRequest[] {
+    const all: LeasedRequest[] = [];
+    for (const line of this.#lines.values()) all.push(...line.buffer.drain());
+    this.#lines.clear();
+    this.#size = 0;
+    return all;
+  }
+
+  #takeFrom(line: HostLine, nowMs: number): Taken | null {
+    const head = this.#allowedHead(line, nowMs);
+    if (head === undefined) return null;
+    const answer = this.#gate.tryAcquire(line.host, nowMs);
+    if (typeof answer === 'number') {
+      this.#standAside(line, answer, nowMs);
+      return null;
+    }
+    const heldSinceMs = line.heldSinceMs;
+    const politenessMs = heldSinceMs === null ? 0 : nowMs - heldSinceMs;
+    const queueMs = Math.max(0, nowMs - line.headSinceMs - politenessMs);
+    this.#dropHead(line, nowMs);
+    if (line.buffer.length > 0) this.#makeReady(line, nowMs);
+    else this.#retire(line);
+    return { request: head, key: answer, politenessMs, queueMs };
+  }
+
+  /** The first request that robots.txt allows; those it forbids are skipped on the way. */
+  #allowedHead(line: HostLine, nowMs: number): LeasedRequest | undefined {
+    for (let head = line.buffer.peek(); head !== undefined; head = line.buffer.peek()) {
+      const verdict = this.#robots.check(head.url, nowMs);
+      if (verdict === 'allowed') return head;
+      if (verdict === 'unknown') {
+        this.#awaitRobots(line, head, nowMs);
+        return undefined;
+      }
+      this.#dropHead(line, nowMs);
+      this.#onSkip(head, verdict.disallowed);
+    }
+    this.#retire(line);
+    return undefined;
+  }
+
+  #awaitRobots(line: HostLine, head: LeasedRequest, nowMs: number): void {
+    const reason = this.#gate.givenUp(line.host, nowMs);
+    if (reason !== null) return this.#giveUp(line, reason);
+    line.state = 'robots';
+    line.heldSinceMs ??= nowMs;
+    void this.#robots.whenKnown(head.url).then(() => {
+      if (line.state !== 'robots') return;
+      line.state = 'ready';
+      this.#ready.push(line);
+      this.#wake();
+    });
+  }
+
+  #standAside(line: HostLine, askAgainAtMs: number, nowMs: number): void {
+    const reason = this.#gate.givenUp(line.host, nowMs);
+    if (reason !== null) return this.#giveUp(line, reason);
+    line.heldSinceMs ??= nowMs;
+    if (askAgainAtMs === Number.POSITIVE_INFINITY) {
+      line.state = 'full';
+    } else {
+      line.state = 'timed';
+      this.#timed.push(askAgainAtMs, line);
+    }
+  }
+
+  #giveUp(line: HostLine, reason: string): void {
+    const left = line.buffer.drain();
+    this.#size -= left.length;
+    this.#retire(line);
+    this.#onGivenUp(line.host, reason, left);
+  }
+
+  #dropHead(line: HostLine, nowMs: number): void {
+    line.buffer.shift();
+    this.#size -= 1;
+    line.headSinceMs = nowMs;
+    line.heldSinceMs = null;
+  }
+
+  #makeReady(line: HostLine, nowMs: number): void {
+    if (line.state === 'idle') line.headSinceMs = nowMs;
+    line.state = 'ready';
+    this.#ready.push(line);
+  }
+
+  #retire(line: HostLine): void {
+    line.state = 'idle';
+    line.heldSinceMs = null;
+    this.#lines.delete(line.host);
+  }
+
+  #lineOf(host: string): HostLine {
+    let line = this.#lines.get(host);
+    if (line === undefined) {
+      line = new HostLine(host);
+      this.#lines.set(host, line);
+    }
+    return line;
+  }
+}

@@ -1,0 +1,143 @@
+import { beforeEach, expect, test } from 'vitest';
+import { HostScheduler } from '../../src/queue/host-scheduler.ts';
+import type { LeasedRequest } from '../../src/storage/store.ts';
+import { settle } from '../fixtures/fake-clock.ts';
+import { leased } from './leased.ts';
+
+const INFINITY = Number.POSITIVE_INFINITY;
+
+let answers: Map<string, string | number>;
+let givenUp: Map<string, string>;
+let robots: Map<string, 'unknown' | { disallowed: string }>;
+let robotsKnown: (() => void)[];
+let skipped: { url: string; rule: string }[];
+let handedBack: { host: string; reason: string; left: LeasedRequest[] }[];
+let wakes: number;
+let scheduler: HostScheduler;
+
+beforeEach(() => {
+  answers = new Map();
+  givenUp = new Map();
+  robots = new Map();
+  robotsKnown = [];
+  skipped = [];
+  handedBack = [];
+  wakes = 0;
+  scheduler = new HostScheduler({
+    gate: {
+      tryAcquire: (host) => answers.get(host) ?? host,
+      givenUp: (host) => givenUp.get(host) ?? null,
+      appetite: (host) => (host === 'slow.test' ? 1 : 1_000),
+    },
+    robots: {
+      check: (url) => robots.get(url) ?? 'allowed',
+      whenKnown: () => new Promise((resolve) => robotsKnown.push(resolve)),
+    },
+    onSkip: (request, rule) => skipped.push({ url: request.url, rule }),
+    onGivenUp: (host, reason, left) => handedBack.push({ host, reason, left }),
+    wake: () => {
+      wakes += 1;
+    },
+  });
+});
+
+function takeHosts(nowMs: number, count: number): string[] {
+  return Array.from({ length: count }, () => scheduler.take(nowMs)?.request.host ?? '-');
+}
+
+test('hosts take turns, however many requests one of them has', () => {
+  scheduler.add(
+    [...Array(5)].map(() => leased('a.test')),
+    0,
+  );
+  scheduler.add([leased('b.test')], 0);
+  expect(takeHosts(0, 4)).toEqual(['a.test', 'b.test', 'a.test', 'a.test']);
+});
+
+test('a host that must wait stands aside until its time and holds up no other', () => {
+  answers.set('slow.test', 50);
+  scheduler.add([leased('slow.test'), leased('fast.test'), leased('fast.test')], 0);
+  expect(takeHosts(0, 3)).toEqual(['fast.test', 'fast.test', '-']);
+  expect(scheduler.nextDueAtMs).toBe(50);
+  answers.delete('slow.test');
+  expect(takeHosts(49, 1)).toEqual(['-']);
+  expect(takeHosts(50, 1)).toEqual(['slow.test']);
+});
+
+test('a full host goes on when one of its requests has ended, and not before', () => {
+  answers.set('a.test', INFINITY);
+  scheduler.add([leased('a.test')], 0);
+  expect(scheduler.take(0)).toBeNull();
+  answers.delete('a.test');
+  expect(scheduler.take(1_000_000)).toBeNull();
+  scheduler.released('a.test', 7);
+  expect(scheduler.take(7)?.request.host).toBe('a.test');
+});
+
+test('counts time held back by the governor as politeness, and the rest as waiting for a slot', () => {
+  answers.set('a.test', 30);
+  scheduler.add([leased('a.test'), leased('a.test')], 0);
+  expect(scheduler.take(10)).toBeNull();
+  answers.delete('a.test');
+  expect(scheduler.take(40)).toMatchObject({ politenessMs: 30, queueMs: 10 });
+  expect(scheduler.take(45)).toMatchObject({ politenessMs: 0, queueMs: 5 });
+});
+
+test('skips what robots.txt forbids, with its rule, and takes no grant for it', () => {
+  robots.set('http://a.test/private', { disallowed: 'Disallow: /private' });
+  scheduler.add([leased('a.test', '/private'), leased('a.test', '/public')], 0);
+  expect(scheduler.take(0)?.request.url).toBe('http://a.test/public');
+  expect(skipped).toEqual([{ url: 'http://a.test/private', rule: 'Disallow: /private' }]);
+  expect(scheduler.size).toBe(0);
+});
+
+test('waits for an unknown robots.txt once, while others go on, and wakes when it is known', async () => {
+  robots.set('http://a.test/', 'unknown');
+  scheduler.add([leased('a.test'), leased('b.test')], 0);
+  expect(takeHosts(0, 2)).toEqual(['b.test', '-']);
+  expect(robotsKnown).toHaveLength(1);
+  expect(scheduler.satedHosts(0)).toEqual(new Set(['a.test']));
+  robots.clear();
+  robotsKnown[0]!();
+  await settle();
+  expect(wakes).toBe(1);
+  expect(scheduler.take(9)).toMatchObject({ politenessMs: 9 });
+});
+
+test('hands everything of a host that was given up back, with the reason', () => {
+  const requests = [leased('a.test'), leased('a.test')];
+  answers.set('a.test', 5_000);
+  givenUp.set('a.test', 'no progress for 900 s');
+  scheduler.add(requests, 0);
+  expect(scheduler.take(0)).toBeNull();
+  expect(handedBack).toEqual([{ host: 'a.test', reason: 'no progress for 900 s', left: requests }]);
+  expect(scheduler.size).toBe(0);
+  expect(scheduler.nextDueAtMs).toBeNull();
+});
+
+test('a request that is put back goes first', () => {
+  const first = leased('a.test', '/1');
+  scheduler.add([first, leased('a.test', '/2')], 0);
+  expect(scheduler.take(0)?.request).toBe(first);
+  scheduler.putBack(first, 1);
+  expect(scheduler.take(1)?.request).toBe(first);
+});
+
+test('wants nothing more of a host that has enough at hand', () => {
+  scheduler.add(
+    [...Array(8)].map(() => leased('slow.test')),
+    0,
+  );
+  scheduler.add(
+    [...Array(8)].map(() => leased('fast.test')),
+    0,
+  );
+  expect(scheduler.satedHosts(0)).toEqual(new Set(['slow.test']));
+});
+
+test('drains all that is at hand', () => {
+  scheduler.add([leased('a.test'), leased('b.test'), leased('a.test')], 0);
+  expect(scheduler.drain().map((request) => request.host)).toEqual(['a.test', 'a.test', 'b.test']);
+  expect(scheduler.size).toBe(0);
+  expect(scheduler.take(0)).toBeNull();
+});
