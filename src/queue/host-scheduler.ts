@@ -148,7 +148,10 @@ export class HostScheduler {
 
   #awaitRobots(line: HostLine, head: LeasedRequest, nowMs: number): void {
     const reason = this.#gate.givenUp(line.host, nowMs);
-    if (reason !== null) return this.#giveUp(line, reason);
+    if (reason !== null) {
+      this.#giveUp(line, reason);
+      return;
+    }
     line.state = 'robots';
     line.heldSinceMs ??= nowMs;
     void this.#robots.whenKnown(head.url).then(() => {
@@ -161,7 +164,10 @@ export class HostScheduler {
 
   #standAside(line: HostLine, askAgainAtMs: number, nowMs: number): void {
     const reason = this.#gate.givenUp(line.host, nowMs);
-    if (reason !== null) return this.#giveUp(line, reason);
+    if (reason !== null) {
+      this.#giveUp(line, reason);
+      return;
+    }
     line.heldSinceMs ??= nowMs;
     if (askAgainAtMs === Number.POSITIVE_INFINITY) {
       line.state = 'full';

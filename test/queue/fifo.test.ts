@@ -9,9 +9,13 @@ test('behaves like an array, whatever is pushed, put back and taken', () => {
       const fifo = new Fifo<number>();
       const model: number[] = [];
       for (const [index, name] of steps.entries()) {
-        if (name === 'push') fifo.push(index), model.push(index);
-        else if (name === 'unshift') fifo.unshift(index), model.unshift(index);
-        else if (name === 'drain') expect(fifo.drain()).toEqual(model.splice(0));
+        if (name === 'push') {
+          fifo.push(index);
+          model.push(index);
+        } else if (name === 'unshift') {
+          fifo.unshift(index);
+          model.unshift(index);
+        } else if (name === 'drain') expect(fifo.drain()).toEqual(model.splice(0));
         else expect(fifo.shift()).toBe(model.shift());
         expect(fifo.length).toBe(model.length);
         expect(fifo.peek()).toBe(model[0]);
