@@ -1,3 +1,5 @@
+import { normalHost } from './normal-url.ts';
+
 /**
  * The host a request is paced by.
  * @param url an absolute http(s) URL
@@ -5,12 +7,8 @@
  * @throws TypeError when the URL is not absolute
  */
 export function hostOf(url: string): string {
-  // The common case needs no parsing: a normalised URL has a lower-case host between "//" and the next "/".
-  const plain = PLAIN_HTTP_URL.exec(url);
-  return plain?.[1] ?? new URL(url).host;
+  return normalHost(url) ?? new URL(url).host;
 }
-
-const PLAIN_HTTP_URL = /^https?:\/\/([a-z0-9.-]+)\//;
 
 /** What shares one budget: host x credential x egress (x bucket, where the server names one). */
 export type KeyParts = { host: string; credential?: string; egress?: string; bucket?: string };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isNormalUrl } from './normal-url.ts';
 
 /** What tells two requests apart. */
 export type RequestIdentity = { url: string; method?: string; payload?: string | Uint8Array };
@@ -22,6 +23,7 @@ export function uniqueKeyOf({ url, method = 'GET', payload }: RequestIdentity): 
  * @throws TypeError when the URL is not absolute
  */
 export function normaliseUrl(url: string): string {
+  if (isNormalUrl(url)) return url;
   const parsed = new URL(url);
   if (parsed.hash !== '' || parsed.href.endsWith('#')) parsed.hash = '';
   return parsed.href;
