@@ -59,7 +59,7 @@ class HostGovernor implements Governor {
   cancel(key: string, nowMs: number): void {
     const state = this.#keys.get(key) ?? this.#addKey(key, nowMs);
     this.#global.giveBack();
-    state.giveBack();
+    state.giveBack(nowMs);
   }
 
   finish(sample: Sample): Verdict {
@@ -67,7 +67,7 @@ class HostGovernor implements Governor {
     const state = this.#keys.get(sample.key) ?? this.#addKey(sample.key, nowMs);
     const verdict = this.#learn(state, sample);
     this.#global.release();
-    state.release();
+    state.release(sample.sentAtMs);
     if (verdict === 'ok') state.progressed(nowMs);
     else this.#giveUpIfStalled(state, nowMs);
     this.#explain(state);

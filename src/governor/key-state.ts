@@ -2,6 +2,7 @@ import type { KeySnapshot } from '../core/key-snapshot.ts';
 import { SECOND_MS } from '../core/units.ts';
 import { Gate } from './gate.ts';
 import type { HostState } from './host-state.ts';
+import { Outstanding } from './law/outstanding.ts';
 import { RateControl } from './law/rate-control.ts';
 import type { Pacer } from './pacer.ts';
 
@@ -9,6 +10,7 @@ import type { Pacer } from './pacer.ts';
 const HUNG_AFTER_LATENCIES = 10;
 const SHORTEST_HUNG_MS = 2_000;
 const LONGEST_HUNG_MS = 30_000;
+const RECOUNT_MS = 250;
 
 /** Everything one key holds: what is in flight, its gate, its rate, and whether it makes progress. */
 export class KeyState {
@@ -26,6 +28,9 @@ export class KeyState {
   backoffMs = 0;
   lastUsedMs: number;
   givenUp: string | null = null;
+  readonly #outstanding = new Outstanding();
+  #hung = 0;
+  #hungCountedAtMs = Number.NEGATIVE_INFINITY;
   #tryingSinceMs: number | null = null;
   #serverParkedBeforeMs = 0;
 
@@ -62,12 +67,23 @@ export class KeyState {
     }
     if (this.ceiling !== null && this.ceiling.readyAtMs > nowMs) return this.ceiling.readyAtMs;
     if (this.inFlight < control.cap) return 0;
+    if (this.inFlight - this.#countHung(nowMs) < control.cap) return 0;
     control.slotsBind(nowMs);
     return this.inFlight < control.cap ? 0 : Number.POSITIVE_INFINITY;
   }
 
+  /** Requests that are out for so long that they are no load any more, as a rule. */
+  #countHung(nowMs: number): number {
+    if (nowMs - this.#hungCountedAtMs >= RECOUNT_MS) {
+      this.#hungCountedAtMs = nowMs;
+      this.#hung = this.#outstanding.olderThan(this.hungAfterMs, nowMs);
+    }
+    return this.#hung;
+  }
+
   take(nowMs: number): void {
     this.inFlight += 1;
+    this.#outstanding.sent(nowMs);
     this.lastUsedMs = nowMs;
     this.host.take(nowMs);
     this.gate.sent(nowMs);
@@ -77,16 +93,17 @@ export class KeyState {
     if (this.#tryingSinceMs === null) this.#startTrying(nowMs);
   }
 
-  giveBack(): void {
-    this.release();
+  giveBack(nowMs: number): void {
+    this.release(nowMs);
     this.gate.cancelled();
     this.host.circuit?.cancelled();
     this.control.pacer.giveBack();
     this.ceiling?.giveBack();
   }
 
-  release(): void {
+  release(sentAtMs: number): void {
     this.inFlight -= 1;
+    this.#outstanding.ended(sentAtMs);
     this.host.inFlight -= 1;
   }
 

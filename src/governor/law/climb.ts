@@ -2,10 +2,15 @@
 export type ClimbPhase = 'search' | 'hold' | 'probe';
 
 const SEARCH_GROWTH_PER_SEC = 0.16;
-const CREEP_GROWTH_PER_SEC = 0.005;
+const CREEP_GROWTH_PER_SEC = 0.01;
 const PROBE_GROWTH_PER_SEC = 0.03;
-const CREEP_AFTER_MS = 10_000;
+// On the way back to a level that was once sustained there is less to fear.
+const RETURN_GROWTH_PER_SEC = 0.1;
+const CREEP_AFTER_MS = 5_000;
 const FIRST_QUIET_MS = 30_000;
+// A limit that fell that far may be back soon: another client has gone, a penalty has run out.
+const FELL_BELOW_SHARE = 0.7;
+const QUIET_AFTER_FALL_MS = 10_000;
 const LONGEST_QUIET_MS = 600_000;
 // After a first refusal within a burst of fewer sends, the level seen says little.
 const SHORT_QUIET_MS = 3_000;
@@ -19,6 +24,7 @@ export class Climb {
   #phase: ClimbPhase = 'hold';
   #requestsPerSecond = Number.POSITIVE_INFINITY;
   #failedRps = Number.POSITIVE_INFINITY;
+  #formerRps = 0;
   #quietMs = FIRST_QUIET_MS;
   #heldSinceMs = 0;
   #steppedAtMs = 0;
@@ -47,10 +53,18 @@ export class Climb {
 
   /** Remembers the level that failed. @param isTinyBurst the level was seen over so few sends that it says little */
   failedAt(failedRps: number, isTinyBurst: boolean): void {
-    const isSame = Math.abs(failedRps - this.#failedRps) <= SAME_LEVEL * this.#failedRps;
-    if (isTinyBurst) this.#quietMs = SHORT_QUIET_MS;
-    else this.#quietMs = isSame ? Math.min(2 * this.#quietMs, LONGEST_QUIET_MS) : FIRST_QUIET_MS;
+    this.#quietMs = this.#quietAfter(failedRps, isTinyBurst);
+    if (Number.isFinite(this.#failedRps)) this.#formerRps = Math.max(this.#formerRps, this.#failedRps);
     this.#failedRps = failedRps;
+  }
+
+  #quietAfter(failedRps: number, isTinyBurst: boolean): number {
+    if (isTinyBurst) return SHORT_QUIET_MS;
+    if (Math.abs(failedRps - this.#failedRps) <= SAME_LEVEL * this.#failedRps)
+      return Math.min(2 * this.#quietMs, LONGEST_QUIET_MS);
+    return failedRps < FELL_BELOW_SHARE * this.#failedRps && Number.isFinite(this.#failedRps)
+      ? QUIET_AFTER_FALL_MS
+      : FIRST_QUIET_MS;
   }
 
   start(nowMs: number, requestsPerSecond: number, phase: ClimbPhase): void {
@@ -66,7 +80,9 @@ export class Climb {
     this.#steppedAtMs = nowMs;
     if (this.#phase === 'search') return this.#search(nowMs, stepMs);
     if (this.#phase === 'hold') return this.#hold(nowMs, stepMs);
-    this.#grow(PROBE_GROWTH_PER_SEC, stepMs, Number.POSITIVE_INFINITY);
+    const isReturning =
+      this.#requestsPerSecond > this.#failedRps && this.#requestsPerSecond < this.#headroom * this.#formerRps;
+    this.#grow(isReturning ? RETURN_GROWTH_PER_SEC : PROBE_GROWTH_PER_SEC, stepMs, Number.POSITIVE_INFINITY);
     return false;
   }
 

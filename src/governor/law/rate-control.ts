@@ -98,8 +98,7 @@ export class RateControl {
   /** Sends wait for a slot though the pace would allow them. */
   slotsBind(nowMs: number): void {
     if (this.#stage === 'alone' || this.#stage === 'growing') return;
-    if (this.latency.meanMs > 2 * this.latency.leastMs) return;
-    this.#slots.tryMore(nowMs);
+    this.#slots.tryMore({ nowMs, latencyMs: this.latency.meanMs });
   }
 
   accepted(answer: Answer, isLatencyTrue: boolean): void {

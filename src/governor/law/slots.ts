@@ -2,12 +2,16 @@ const GROW_EVERY_MS = 2_000;
 const GROWTH = 0.1;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 600_000;
+const LOST_SHARE = 0.7;
+
+type LoadFacts = { nowMs: number; latencyMs: number };
 
 /** The in-flight cap of a key, and how it is tried upward where slots, not the pace, hold sends back. */
 export class Slots {
   readonly #ceiling: number;
   #cap: number;
   #trialFrom: number | null = null;
+  #latencyBeforeMs = 0;
   #grewAtMs = 0;
   #nextGrowthAtMs = 0;
   #retryMs = FIRST_RETRY_MS;
@@ -42,13 +46,27 @@ export class Slots {
   }
 
   /** All slots are taken while the pace would allow another send: tries one more now and then. */
-  tryMore(nowMs: number): boolean {
-    if (nowMs < this.#nextGrowthAtMs || this.isAtCeiling) return false;
+  tryMore(facts: LoadFacts): void {
+    if (facts.nowMs < this.#nextGrowthAtMs || this.isAtCeiling) return;
+    if (this.#trialFrom !== null && this.#hasOnlySlowed(facts)) return this.#revert(this.#trialFrom, facts.nowMs);
     this.#trialFrom = this.#cap;
-    this.#grewAtMs = nowMs;
-    this.#nextGrowthAtMs = nowMs + GROW_EVERY_MS;
+    this.#latencyBeforeMs = facts.latencyMs;
+    this.#grewAtMs = facts.nowMs;
+    this.#nextGrowthAtMs = facts.nowMs + GROW_EVERY_MS;
     this.grow(Math.max(1, GROWTH * this.#cap));
-    return true;
+  }
+
+  /** By Little's law goodput is cap / latency: if latency grew nearly as much as the cap, nothing was gained. */
+  #hasOnlySlowed({ latencyMs }: LoadFacts): boolean {
+    const grownBy = this.cap / Math.max(1, Math.floor(this.#trialFrom ?? 1));
+    return latencyMs > this.#latencyBeforeMs * (1 + LOST_SHARE * (grownBy - 1));
+  }
+
+  #revert(cap: number, nowMs: number): void {
+    this.#cap = cap;
+    this.#trialFrom = null;
+    this.#nextGrowthAtMs = nowMs + this.#retryMs;
+    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
   }
 
   /**
@@ -59,10 +77,7 @@ export class Slots {
     const from = this.#trialFrom;
     if (from === null || facts.sentAtMs < this.#grewAtMs || facts.inFlight <= Math.floor(from)) return false;
     if (facts.nowMs > this.#grewAtMs + 2 * GROW_EVERY_MS) return false;
-    this.#cap = from;
-    this.#trialFrom = null;
-    this.#nextGrowthAtMs = facts.nowMs + this.#retryMs;
-    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
+    this.#revert(from, facts.nowMs);
     return true;
   }
 }

@@ -25,7 +25,7 @@ export function startIntervalMs(cap: number, latencyMs: number): number {
 
 const KNEE_GROWTH = 1.25;
 const KNEE_LATENCY = 2;
-const LEAST_CAP_AT_KNEE = 4;
+const CAP_LATENCIES = 2.5;
 
 /** Goodput (per second) and mean latency (ms) now and one doubling ago. */
 export type KneeFacts = { goodput: number; goodputBefore: number; latencyMs: number; leastLatencyMs: number };
@@ -35,7 +35,7 @@ export function isKnee(facts: KneeFacts): boolean {
   return facts.goodput < KNEE_GROWTH * facts.goodputBefore && facts.latencyMs > KNEE_LATENCY * facts.leastLatencyMs;
 }
 
-/** @returns the in-flight cap at which a server of that goodput answers in about twice its least latency */
+/** @returns the in-flight cap at which a server of that goodput answers within 2.5 times its least latency */
 export function capAtKnee(goodput: number, leastLatencyMs: number): number {
-  return Math.max(LEAST_CAP_AT_KNEE, Math.ceil((2 * goodput * leastLatencyMs) / 1000));
+  return Math.max(1, Math.floor((CAP_LATENCIES * goodput * leastLatencyMs) / 1000));
 }
