@@ -32,14 +32,32 @@ export type LeasedRequest = NewRequest & {
   addedAtMs: number;
 };
 
-/** What became of a request. */
+export type HandledResult = 'succeeded' | 'failed' | 'skipped';
+
+/**
+ * What became of a request. `reason` is the skip reason, or the code of the failure; they are counted, so few distinct
+ * ones are expected.
+ */
 export type Outcome =
-  | { kind: 'handled'; result: 'succeeded' | 'failed' | 'skipped'; reason: string | null; patch: string | null }
+  | { kind: 'handled'; result: HandledResult; reason: string | null; patch: string | null }
   /** Again, not before `notBeforeMs` (epoch ms; null = as soon as possible). */
   | { kind: 'retry'; notBeforeMs: number | null; patch: string | null; forefront: boolean };
 
-/** A record for a dataset, already serialised. */
+/**
+ * A record for a dataset, already serialised. Stored with the request it came from: when the same request is handled
+ * again (after `requeue`), its earlier rows are replaced in the same transaction.
+ */
 export type NewRecord = { dataset: string; json: string };
+
+/** Which handled requests to put back: all criteria given must hold. */
+export type RequeueSelection = {
+  result: HandledResult;
+  /** Only with one of these reasons (failure codes). */
+  reasons?: readonly string[];
+  hosts?: readonly string[];
+  /** Only those handled at or after this time, epoch ms. */
+  handledSinceMs?: number;
+};
 
 /** All that one request did; committed as a whole or not at all. */
 export type UnitOfWork = {
@@ -68,9 +86,15 @@ export type ClaimOptions = {
 
 export type Claim = {
   requests: LeasedRequest[];
-  /** Epoch ms at which the next waiting request of a host not skipped is due; null when none waits. */
+  /**
+   * Epoch ms at which the next waiting request of a host not skipped is due (now or earlier: more could be claimed at
+   * once); null when none waits. Requests leased by another worker count as due when their lease ends.
+   */
   nextDueAtMs: number | null;
 };
+
+/** A request as it is stored, handled or not. */
+export type StoredRequest = NewRequest & { id: string; handledAtMs: number | null; patch: string | null };
 
 export type QueueCounts = {
   total: number;
@@ -97,13 +121,19 @@ export interface QueueStore {
   release(leases: readonly Lease[]): Promise<void>;
   /** Frees every lease of workers that are gone. Called when a run is opened by its only user. */
   releaseAll(): Promise<number>;
-  get(
-    uniqueKey: string,
-  ): Promise<(NewRequest & { id: string; handledAtMs: number | null; patch: string | null }) | null>;
+  /**
+   * Puts handled requests back, as for retry-failed: they wait again, and the records of their earlier commits are
+   * replaced when they are handled anew. @returns how many
+   */
+  requeue(selection: RequeueSelection): Promise<number>;
+  get(uniqueKey: string): Promise<StoredRequest | null>;
   /** From counters, no scan. */
   counts(): Promise<QueueCounts>;
-  /** Counts by skip reason and by host, from counters. */
+  /** Skipped requests by reason, from counters. */
   skipReasons(): Promise<Record<string, number>>;
+  /** Failed requests by reason (the failure's code), from counters. */
+  failureReasons(): Promise<Record<string, number>>;
+  /** The hosts with most unhandled requests, most first. */
   pendingHosts(limit: number): Promise<{ host: string; pending: number }[]>;
 }
 

@@ -1,0 +1,81 @@
+import type { Clock } from '../../core/clock.ts';
+import type { DatasetInfo, DatasetStore, StoredRecord } from '../store.ts';
+import type { ColumnTable } from './columns.ts';
+import type { RowStatement, SqliteDatabase } from './database.ts';
+import { type RecordTables, tableOf } from './records.ts';
+
+/** The datasets of one run. */
+export class SqliteDatasets implements DatasetStore {
+  readonly #database: SqliteDatabase;
+  readonly #clock: Clock;
+  readonly #records: RecordTables;
+  readonly #columns: ColumnTable;
+  readonly #pages = new Map<number, RowStatement>();
+  readonly #list: RowStatement;
+
+  constructor(database: SqliteDatabase, parts: { clock: Clock; records: RecordTables; columns: ColumnTable }) {
+    this.#database = database;
+    this.#clock = parts.clock;
+    this.#records = parts.records;
+    this.#columns = parts.columns;
+    this.#list = database.prepareRows('SELECT name, count FROM dataset WHERE name IS NOT NULL ORDER BY id');
+  }
+
+  async list(): Promise<DatasetInfo[]> {
+    const rows = await this.#database.read(() => this.#list.all());
+    return (rows as [string, number][]).map(([name, count]) => ({ name, count }));
+  }
+
+  async push(dataset: string, jsons: readonly string[]): Promise<void> {
+    if (jsons.length === 0) return;
+    const nowMs = this.#clock.wallMs();
+    await this.#database.write(() => {
+      for (const json of jsons) this.#records.append({ dataset, json, requestId: null }, nowMs);
+      this.#records.flush(nowMs);
+    });
+  }
+
+  async page(dataset: string, options: { afterSeq: number; limit: number }): Promise<StoredRecord[]> {
+    const rows = await this.#database.read(() => {
+      const id = this.#records.find(dataset);
+      return id === null ? [] : this.#pageOf(id).all(options.afterSeq, options.limit);
+    });
+    return (rows as [number, string][]).map(([seq, json]) => ({ seq, json }));
+  }
+
+  async columns(dataset: string): Promise<string[]> {
+    return this.#database.read(() => this.#columns.of(dataset));
+  }
+
+  async addColumns(dataset: string, paths: readonly string[]): Promise<void> {
+    if (paths.length === 0) return;
+    await this.#database.write(() => {
+      const nowMs = this.#clock.wallMs();
+      this.#columns.addAll(
+        paths.map((path) => ({ dataset, path })),
+        nowMs,
+      );
+      this.#records.flush(nowMs);
+    });
+  }
+
+  async drop(dataset: string): Promise<void> {
+    await this.#database.write(() => {
+      const id = this.#records.find(dataset);
+      if (id === null) return;
+      this.#pages.delete(id);
+      this.#records.drop(id);
+    });
+  }
+
+  #pageOf(datasetId: number): RowStatement {
+    let page = this.#pages.get(datasetId);
+    if (!page) {
+      page = this.#database.prepareRows(
+        `SELECT seq, json FROM ${tableOf(datasetId)} WHERE seq > ? ORDER BY seq LIMIT ?`,
+      );
+      this.#pages.set(datasetId, page);
+    }
+    return page;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Ports } from '../../core/ports.ts';
+import type { RunStore } from '../store.ts';
+import { ColumnTable } from './columns.ts';
+import { type Durability, SqliteDatabase } from './database.ts';
+import { SqliteDatasets } from './datasets.ts';
+import { migrate, requireCurrentSchema } from './migrations.ts';
+import { SqliteQueue } from './queue.ts';
+import { RecordTables } from './records.ts';
+import { SqliteValues, ValueTable } from './values.ts';
+
+/**
+ * own = the only worker: leases of workers before it are freed. join = beside others, safe by leases. read = status and
+ * export, at any time, writes nothing.
+ */
+export type Access = 'own' | 'join' | 'read';
+
+export type SqliteRunOptions = {
+  /** Path of the file; created unless `access` is read. */
+  file: string;
+  durability: Durability;
+  ports: Ports;
+  /** Default own. */
+  access?: Access;
+  /** How long another process may hold the write lock before an operation gives up, ms; default 60,000. */
+  busyTimeoutMs?: number;
+};
+
+/** The row of `queue` that is the run's own. */
+const RUN_QUEUE_ID = 1;
+
+/**
+ * Opens the storage of one run: one SQLite file. Whoever opens it with `own` must hold the run's lock.
+ * @throws EnvironmentError when it cannot be opened, is damaged, or was written by a newer program
+ */
+export async function openSqliteRun(options: SqliteRunOptions): Promise<RunStore> {
+  const { access = 'own', ports } = options;
+  const database = await SqliteDatabase.open({ ...options, readOnly: access === 'read' });
+  try {
+    await (access === 'read' ? requireCurrentSchema(database) : migrate(database));
+    if (access !== 'read') await ensureRunQueue(database, ports.clock.wallMs());
+    const store = buildStore(database, { ports, isOwner: access === 'own' });
+    if (access === 'own') await store.queue.releaseAll();
+    return store;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function buildStore(database: SqliteDatabase, { ports, isOwner }: { ports: Ports; isOwner: boolean }): RunStore {
+  const records = new RecordTables(database);
+  const columns = new ColumnTable(database, records);
+  const values = new ValueTable(database);
+  return {
+    queue: new SqliteQueue(database, { ports, queueId: RUN_QUEUE_ID, records, columns, values, isOwner }),
+    datasets: new SqliteDatasets(database, { clock: ports.clock, records, columns }),
+    values: new SqliteValues(database, values),
+    close: async () => database.close(),
+  };
+}
+
+async function ensureRunQueue(database: SqliteDatabase, nowMs: number): Promise<void> {
+  const insert = database.prepare(
+    'INSERT INTO queue (id, created_at, modified_at, accessed_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  await database.write(() => insert.run(RUN_QUEUE_ID, nowMs, nowMs, nowMs));
+}
