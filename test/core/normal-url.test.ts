@@ -17,9 +17,16 @@ function hrefWithoutFragment(url: string): string | undefined {
   return whole.href;
 }
 
-// Pieces that URLs are made of, and those that parsers trip over.
-const scheme = fc.constantFrom('http://', 'https://', 'HTTP://', 'ftp://', 'http:', 'https:/', '//');
-const label = fc.oneof(
+// Pieces that URLs are made of, and those that parsers trip over; mostly plain ones, so that a good part of the URLs is
+// normalised, or would be but for one piece.
+function mostly<T>(plain: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ arbitrary: plain, weight: 6 }, { arbitrary: odd, weight: 1 });
+}
+const scheme = mostly(
+  fc.constantFrom('http://', 'https://'),
+  fc.constantFrom('HTTP://', 'ftp://', 'http:', 'https:/', '//'),
+);
+const label = mostly(
   fc.stringMatching(/^[a-z0-9_-]{1,8}$/),
   fc.constantFrom(
     'api',
@@ -45,33 +52,39 @@ const host = fc.oneof(
   fc.ipV6().map((address) => `[${address}]`),
   fc.domain(),
 );
-const port = fc.oneof(
-  fc.constantFrom('', ':', ':80', ':443', ':080', ':0', ':65535', ':65536', ':99999', ':8080', ':1234567'),
-  fc.integer({ min: 1, max: 70_000 }).map((number) => `:${number}`),
-);
-const piece = fc.oneof(
-  fc.stringMatching(/^[A-Za-z0-9._~!$&'()*+,;=:@%/?#|[\]\\^`{}"<> -]{0,8}$/),
-  fc.constantFrom(
-    '/',
-    '/.',
-    '/..',
-    '/%2e',
-    '/.%2E',
-    '/%2E%2e/',
-    '/a',
-    '?',
-    "?'",
-    '#',
-    '\t',
-    '\n',
-    'é',
-    '\u007f',
-    '%',
-    '%zz',
-    '/x.y',
+const port = mostly(
+  fc.constantFrom('', '', ':8080'),
+  fc.oneof(
+    fc.constantFrom(':', ':80', ':443', ':080', ':0', ':65535', ':65536', ':99999', ':8080', ':1234567'),
+    fc.integer({ min: 1, max: 70_000 }).map((number) => `:${number}`),
   ),
 );
-const userinfo = fc.constantFrom('', '', '', 'user@', 'user:password@', '@');
+const piece = mostly(
+  fc.stringMatching(/^[/][A-Za-z0-9._~!$&()*+,;=:@%-]{0,8}$/),
+  fc.oneof(
+    fc.stringMatching(/^[A-Za-z0-9._~!$&'()*+,;=:@%/?#|[\]\\^`{}"<> -]{0,8}$/),
+    fc.constantFrom(
+      '/',
+      '/.',
+      '/..',
+      '/%2e',
+      '/.%2E',
+      '/%2E%2e/',
+      '/a',
+      '?',
+      "?'",
+      '#',
+      '\t',
+      '\n',
+      'é',
+      '\u007f',
+      '%',
+      '%zz',
+      '/x.y',
+    ),
+  ),
+);
+const userinfo = mostly(fc.constant(''), fc.constantFrom('user@', 'user:password@', '@'));
 const anyUrl = fc
   .tuple(scheme, userinfo, host, port, fc.array(piece, { maxLength: 6 }))
   .map(([start, user, name, number, rest]) => start + user + name + number + rest.join(''));
@@ -88,7 +101,7 @@ describe('isNormalUrl', () => {
 
   test('is true of a good part of the URLs tried above, so that they prove something', () => {
     const urls = fc.sample(anyUrl, { numRuns: 5_000, seed: 1 });
-    expect(urls.filter(isNormalUrl).length).toBeGreaterThan(50);
+    expect(urls.filter(isNormalUrl).length).toBeGreaterThan(1_000);
   });
 
   test('is true of what the parser has written, for URLs as they are common in APIs', () => {
