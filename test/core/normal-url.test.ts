@@ -101,7 +101,7 @@ describe('isNormalUrl', () => {
 
   test('is true of a good part of the URLs tried above, so that they prove something', () => {
     const urls = fc.sample(anyUrl, { numRuns: 5_000, seed: 1 });
-    expect(urls.filter(isNormalUrl).length).toBeGreaterThan(1_000);
+    expect(urls.filter(isNormalUrl).length).toBeGreaterThan(500);
   });
 
   test('is true of what the parser has written, for URLs as they are common in APIs', () => {
