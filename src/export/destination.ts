@@ -1,0 +1,179 @@
+import { createWriteStream } from 'node:fs';
+import { link, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { systemClock } from '../core/clock.ts';
+import { EnvironmentError, UsageError } from '../core/errors.ts';
+import { randomHex } from '../core/random.ts';
+import { STDOUT } from './export-format.ts';
+
+/** Where an export goes, and what may be there already. */
+export type Destination = {
+  /** A file, or `-` for standard output. */
+  path: string;
+  /** Whether a file that is there was written by this run: the caller keeps count of what it has written. */
+  isOwn?: (path: string) => boolean;
+  /** Replace whatever is there. */
+  force?: boolean;
+  /** Standard output; process.stdout when left out. Borrowed: it is not ended. */
+  stdout?: Writable;
+};
+
+export type WriteOptions = { gzip: boolean; signal?: AbortSignal };
+
+/** bytes = as they are on the disk; complete = false when the reader of a pipe has gone. */
+export type Written = { bytes: number; complete: boolean };
+
+/**
+ * Refuses what would destroy somebody else's file. To be called before anything is started, and once more by the
+ * writing itself.
+ * @throws UsageError when a file is there that is neither the run's own nor to be replaced; or a folder
+ */
+export async function checkDestination({ path, isOwn, force = false }: Destination): Promise<void> {
+  if (path === STDOUT) return;
+  const found = await statOrNull(path);
+  if (found?.isDirectory()) throw new UsageError(`"${path}" is a folder: name a file`);
+  if (found === null || !found.isFile() || force || isOwn?.(resolve(path))) return;
+  throw new UsageError(`"${path}" is there already and was not written by this run: choose another name, or --force`);
+}
+
+/**
+ * Writes a file as a whole or not at all: beside its place, then renamed. Pipes and devices are written directly.
+ * @param chunks pulled only as fast as they can be written
+ * @throws UsageError as checkDestination; EnvironmentError when the disk is full or the place cannot be written
+ */
+export async function writeWhole(
+  destination: Destination,
+  chunks: AsyncIterable<string | Uint8Array>,
+  options: WriteOptions,
+): Promise<Written> {
+  const { path } = destination;
+  if (path === STDOUT) return writeToPipe(destination.stdout ?? process.stdout, chunks, options);
+  await checkDestination(destination);
+  const found = await statOrNull(path);
+  if (found !== null && !found.isFile()) return writeToPipe(createWriteStream(path), chunks, options, true);
+  // A link stays one: the file it points to is replaced.
+  const target = found === null ? resolve(path) : await realpath(path);
+  await removeStale(target);
+  const partial = partialPath(target);
+  try {
+    const bytes = await writeNew(partial, chunks, options);
+    await moveInto(partial, target, destination);
+    return { bytes, complete: true };
+  } catch (error) {
+    throw friendly(error, path);
+  } finally {
+    await rm(partial, { force: true });
+  }
+}
+
+async function writeNew(path: string, chunks: AsyncIterable<string | Uint8Array>, options: WriteOptions) {
+  const file = createWriteStream(path, { flags: 'wx', flush: true });
+  await pour(chunks, file, options);
+  return file.bytesWritten;
+}
+
+// `link` fails where `rename` would replace: a file that came in between is not ours to destroy.
+async function moveInto(partial: string, target: string, destination: Destination): Promise<void> {
+  if (destination.force || destination.isOwn?.(target) || destination.isOwn?.(resolve(destination.path)))
+    return rename(partial, target);
+  try {
+    await link(partial, target);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return checkDestination(destination);
+    // File systems without hard links.
+    await checkDestination(destination);
+    await rename(partial, target);
+  }
+}
+
+async function writeToPipe(
+  pipe: Writable & { bytesWritten?: number },
+  chunks: AsyncIterable<string | Uint8Array>,
+  options: WriteOptions,
+  endsWithIt = false,
+): Promise<Written> {
+  let bytes = 0;
+  const counted = countBytes(chunks, (count) => {
+    bytes += count;
+  });
+  try {
+    await pour(counted, pipe, options, endsWithIt);
+    return { bytes, complete: true };
+  } catch (error) {
+    // `| head` has seen enough.
+    if (codeOf(error) === 'EPIPE') return { bytes, complete: false };
+    throw friendly(error, 'standard output');
+  }
+}
+
+async function* countBytes(chunks: AsyncIterable<string | Uint8Array>, add: (count: number) => void) {
+  for await (const chunk of chunks) {
+    add(typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.byteLength);
+    yield chunk;
+  }
+}
+
+async function pour(
+  chunks: AsyncIterable<string | Uint8Array>,
+  sink: Writable,
+  { gzip, signal }: WriteOptions,
+  end = true,
+): Promise<void> {
+  const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 });
+  if (gzip) await pipeline(source, createGzip(), sink, { end, signal });
+  else await pipeline(source, sink, { end, signal });
+}
+
+const STALE_MS = 3_600_000;
+
+function partialPath(target: string): string {
+  return join(dirname(target), `.${basename(target)}.${randomHex(6)}.partial`);
+}
+
+// What a killed process left half-written: ours by its name, and nobody has written to it for an hour.
+async function removeStale(target: string): Promise<void> {
+  const folder = dirname(target);
+  const prefix = `.${basename(target)}.`;
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    if (!name.startsWith(prefix) || !/^[0-9a-f]{12}\.partial$/.test(name.slice(prefix.length))) continue;
+    const found = await statOrNull(join(folder, name));
+    if (found !== null && systemClock.wallMs() - found.mtimeMs > STALE_MS)
+      await rm(join(folder, name), { force: true });
+  }
+}
+
+function friendly(error: unknown, place: string): unknown {
+  const message = MESSAGES[codeOf(error) ?? ''];
+  return message === undefined ? error : new EnvironmentError(`${place}: ${message}`, { cause: error });
+}
+
+const EARLIER_FILE = 'nothing was replaced';
+const MESSAGES: Readonly<Record<string, string>> = {
+  ENOSPC: `the disk is full; ${EARLIER_FILE}. Free some space and export again`,
+  EDQUOT: `the disk quota is used up; ${EARLIER_FILE}. Free some space and export again`,
+  EFBIG: `the file is larger than this file system takes; ${EARLIER_FILE}`,
+  EACCES: 'not allowed to write there',
+  EPERM: 'not allowed to write there',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'the folder does not exist',
+  ENOTDIR: 'what should be its folder is a file',
+  ENAMETOOLONG: 'the name is too long',
+  EIO: `the disk failed; ${EARLIER_FILE}`,
+};
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}
+
+async function statOrNull(path: string) {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw friendly(error, path);
+  }
+}
