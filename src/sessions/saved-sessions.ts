@@ -1,0 +1,26 @@
+import type { SessionState } from '@crawlee/core';
+import type { SavedHealth } from './health.ts';
+
+/** A session as the run's store keeps it. Credential and proxy by name: their secrets stay where they are configured. */
+export type SavedSession = { credential: string | null; proxy: string | null; state: SessionState };
+
+/** What the run's store keeps of one host's sessions, under `sessions/<host>`. */
+export type SavedHost = {
+  isSecure: boolean;
+  sessions: SavedSession[];
+  credentials: Record<string, SavedHealth>;
+  proxies: Record<string, SavedHealth>;
+};
+
+const PREFIX = 'sessions/';
+
+/** Every saved host's key starts with it. */
+export const SAVED_SESSIONS_PREFIX = PREFIX;
+
+export function savedKeyOf(host: string): string {
+  return `${PREFIX}${host}`;
+}
+
+export function hostOfSavedKey(key: string): string {
+  return key.slice(PREFIX.length);
+}
