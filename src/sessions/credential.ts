@@ -38,6 +38,7 @@ export class Credential {
    * @returns whether it has changed
    */
   reread(): boolean {
+    if (this.#headers === null) return false;
     const before = JSON.stringify(this.#headers);
     this.#headers = this.#read();
     return JSON.stringify(this.#headers) !== before;

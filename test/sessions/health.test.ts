@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { Health } from '../../src/sessions/health.ts';
+
+const healthOf = () => new Health({ firstRestMs: 1000, longestRestMs: 8000 });
+
+describe('health', () => {
+  test('a failure means a rest, doubled with each failure in a row, up to the longest', () => {
+    const health = healthOf();
+    const rests: number[] = [];
+    let nowMs = 0;
+    for (let failure = 0; failure < 6; failure++) {
+      health.fail(nowMs);
+      rests.push(health.readyAtMs - nowMs);
+      nowMs = health.readyAtMs;
+    }
+    expect(rests).toEqual([1000, 2000, 4000, 8000, 8000, 8000]);
+  });
+
+  test('failures of one burst count once', () => {
+    const health = healthOf();
+    const counted = [0, 1, 2, 999].map((nowMs) => health.fail(nowMs));
+    expect(counted).toEqual([true, false, false, false]);
+    expect(health.readyAtMs).toBe(1000);
+  });
+
+  test('after a rest one use tries it, and others wait for what becomes of that one', () => {
+    const health = healthOf();
+    health.fail(0);
+    expect([health.canUse(999), health.canUse(1000)]).toEqual([false, true]);
+    health.use(1000);
+    expect(health.canUse(1001)).toBe(false);
+    health.heal();
+    expect(health.canUse(1001)).toBe(true);
+  });
+
+  test('a trial that fails means the next longer rest', () => {
+    const health = healthOf();
+    health.fail(0);
+    health.use(1000);
+    expect(health.fail(1100)).toBe(true);
+    expect(health.readyAtMs).toBe(3100);
+  });
+
+  test('a trial whose answer never comes is followed by another', () => {
+    const health = healthOf();
+    health.fail(0);
+    health.use(1000);
+    expect([health.canUse(30_999), health.canUse(31_000)]).toEqual([false, true]);
+  });
+
+  test('a success forgets all failures', () => {
+    const health = healthOf();
+    expect(health.heal()).toBe(false);
+    health.fail(0);
+    health.use(1000);
+    expect(health.heal()).toBe(true);
+    health.fail(5000);
+    expect(health.readyAtMs).toBe(6000);
+  });
+
+  test('a rest goes on where it was after a restart', () => {
+    const before = healthOf();
+    before.fail(0);
+    before.use(1000);
+    before.fail(1000);
+    const after = healthOf();
+    after.load(before.save(1500)!, 100_000);
+    expect([after.failures, after.readyAtMs]).toEqual([2, 101_500]);
+    expect(healthOf().save(0)).toBeNull();
+  });
+});
