@@ -59,15 +59,20 @@ export class Health {
   }
 
   /** @returns what `load` takes; null while it is well */
-  save(nowMs: number): SavedHealth | null {
-    return this.#failures === 0 ? null : { failures: this.#failures, restMs: Math.max(0, this.#readyAtMs - nowMs) };
+  save({ nowMs, wallMs }: Moment): SavedHealth | null {
+    if (this.#failures === 0) return null;
+    return { failures: this.#failures, readyAtWallMs: Math.round(wallMs + this.#readyAtMs - nowMs) };
   }
 
-  load({ failures, restMs }: SavedHealth, nowMs: number): void {
+  load({ failures, readyAtWallMs }: SavedHealth, { nowMs, wallMs }: Moment): void {
     this.#failures = failures;
-    this.#readyAtMs = nowMs + Math.min(restMs, this.#policy.longestRestMs);
+    // Bounded, as the system's clock may have been set back.
+    this.#readyAtMs = nowMs + Math.min(Math.max(0, readyAtWallMs - wallMs), this.#policy.longestRestMs);
   }
 }
 
-/** `restMs` from the moment it was saved: a restart does not shorten a rest. */
-export type SavedHealth = { failures: number; restMs: number };
+/** One moment by both clocks. */
+export type Moment = { nowMs: number; wallMs: number };
+
+/** `readyAtWallMs` is epoch ms: the monotonic clock begins anew with each process. */
+export type SavedHealth = { failures: number; readyAtWallMs: number };

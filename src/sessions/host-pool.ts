@@ -3,6 +3,7 @@ import type { EventSink } from '../core/events.ts';
 import type { Ports } from '../core/ports.ts';
 import { SECOND_MS } from '../core/units.ts';
 import { type Credential, type Reveal, readCredentials } from './credential.ts';
+import type { Moment } from './health.ts';
 import type { HostSession, SessionHome } from './host-session.ts';
 import type { Lane, SessionRegistry } from './lane.ts';
 import { lanesOf } from './lanes-of.ts';
@@ -154,10 +155,10 @@ export class HostPool {
 
   /** @returns what is worth keeping over a restart; null when nothing is */
   save(): SavedHost | null {
-    const nowMs = this.#nowMs();
+    const moment = this.#moment();
     const sessions = this.sessions.filter((session) => session.isUsable() && this.#isWorthKeeping(session));
-    const credentials = this.#credentials.save(nowMs);
-    const proxies = this.#proxies.save(nowMs);
+    const credentials = this.#credentials.save(moment);
+    const proxies = this.#proxies.save(moment);
     const isEmpty = sessions.length + Object.keys(credentials).length + Object.keys(proxies).length === 0;
     if (isEmpty) return null;
     return { isSecure: this.#home.isSecure, sessions: sessions.map(savedSessionOf), credentials, proxies };
@@ -165,15 +166,20 @@ export class HostPool {
 
   /** Takes over what an earlier process saved; what is no longer configured is left out. */
   load(saved: SavedHost): void {
-    const nowMs = this.#nowMs();
+    const moment = this.#moment();
     this.#home.isSecure = saved.isSecure;
-    this.#credentials.load(saved.credentials, nowMs);
-    this.#proxies.load(saved.proxies, nowMs);
+    this.#credentials.load(saved.credentials, moment);
+    this.#proxies.load(saved.proxies, moment);
     for (const session of saved.sessions) this.#restore(session);
   }
 
   #nowMs(): number {
     return this.#options.ports.clock.nowMs();
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#options.ports;
+    return { nowMs: clock.nowMs(), wallMs: clock.wallMs() };
   }
 
   #laneOf(key: string): Lane {

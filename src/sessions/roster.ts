@@ -1,4 +1,4 @@
-import type { Health, SavedHealth } from './health.ts';
+import type { Health, Moment, SavedHealth } from './health.ts';
 
 /** Something of which a host may have several, each of which can rest: a credential or a proxy. */
 export type Member = {
@@ -55,19 +55,19 @@ export class Roster<T extends Member> {
     callBackFirstOffenders(this.members);
   }
 
-  save(nowMs: number): Record<string, SavedHealth> {
+  save(moment: Moment): Record<string, SavedHealth> {
     const saved: Record<string, SavedHealth> = {};
     for (const { name, health } of this.members) {
-      const state = health.save(nowMs);
+      const state = health.save(moment);
       if (state !== null) saved[name] = state;
     }
     return saved;
   }
 
-  load(saved: Record<string, SavedHealth>, nowMs: number): void {
+  load(saved: Record<string, SavedHealth>, moment: Moment): void {
     for (const { name, health } of this.members) {
       const state = saved[name];
-      if (state !== undefined) health.load(state, nowMs);
+      if (state !== undefined) health.load(state, moment);
     }
   }
 

@@ -58,14 +58,20 @@ describe('health', () => {
     expect(health.readyAtMs).toBe(6000);
   });
 
-  test('a rest goes on where it was after a restart', () => {
+  test('a rest goes on where it was after a restart, and ends in its time', () => {
     const before = healthOf();
     before.fail(0);
     before.use(1000);
     before.fail(1000);
-    const after = healthOf();
-    after.load(before.save(1500)!, 100_000);
-    expect([after.failures, after.readyAtMs]).toEqual([2, 101_500]);
-    expect(healthOf().save(0)).toBeNull();
+    const saved = before.save({ nowMs: 1500, wallMs: 1_000_000 })!;
+    const restsUntil = (wallMs: number) => {
+      const after = healthOf();
+      after.load(saved, { nowMs: 10, wallMs });
+      return [after.failures, after.readyAtMs];
+    };
+    expect(restsUntil(1_000_500)).toEqual([2, 1010]);
+    expect(restsUntil(9_000_000)).toEqual([2, 10]);
+    expect(restsUntil(0)).toEqual([2, 8010]);
+    expect(healthOf().save({ nowMs: 0, wallMs: 0 })).toBeNull();
   });
 });

@@ -359,10 +359,10 @@ describe('after a restart', () => {
   });
 
   test('a rest goes on', async () => {
-    const { pools, store } = poolsOf(withCredentials('a', 'b'));
+    const { pools, store, clock } = poolsOf(withCredentials('a', 'b'));
     pools.onResponse(pools.take(HOST, `${HOST}#a##`), URL_1, 401);
     await pools.persist();
-    const { pools: later, clock } = poolsOf(withCredentials('a', 'b'), { store });
+    const { pools: later } = poolsOf(withCredentials('a', 'b'), { store, clock });
     await later.restore();
     clock.pass(29_999);
     expect(later.keysOf(HOST)).toEqual([`${HOST}#b##`]);
