@@ -189,10 +189,14 @@ export class HostPool {
   }
 
   #orderKeys(nowMs: number): void {
-    const ready = this.#lanes.filter((lane) => lane.readyAtMs(nowMs) <= nowMs);
-    const ranked = ready.map(({ key }) => ({ key, remaining: this.#options.remainingOf(key) }));
-    this.#keys = ranked.sort((a, b) => b.remaining - a.remaining).map(({ key }) => key);
+    const ranked: { key: string; remaining: number }[] = [];
     this.#keysUntilMs = nowMs + KEY_ORDER_MS;
+    for (const lane of this.#lanes) {
+      const readyAtMs = lane.readyAtMs(nowMs);
+      if (readyAtMs <= nowMs) ranked.push({ key: lane.key, remaining: this.#options.remainingOf(lane.key) });
+      else this.#keysUntilMs = Math.min(this.#keysUntilMs, readyAtMs);
+    }
+    this.#keys = ranked.sort((a, b) => b.remaining - a.remaining).map(({ key }) => key);
   }
 
   /** One that comes back from a rest is tried by one request alone. */
