@@ -55,6 +55,17 @@ export function parseRobots(text: string): RobotsFile {
 }
 
 /**
+ * @returns what of a robots.txt is read: without a byte order mark, whole or broken, and at most 500 KiB of it. A line
+ *   that the limit would cut is left out, as half of it would mean something else than its author wrote.
+ */
+export function readablePart(text: string): string {
+  const content = text.replace(/^[\uFEFF\uFFFD]+/, '');
+  if (content.length <= PARSED_CHARS) return content;
+  const end = Math.max(content.lastIndexOf('\n', PARSED_CHARS), content.lastIndexOf('\r', PARSED_CHARS));
+  return content.slice(0, Math.max(0, end));
+}
+
+/**
  * Reads a Crawl-delay.
  * @param value seconds, decimals after a point or a comma
  * @returns ms, at most 300,000; undefined for anything else, negative numbers among them
@@ -68,21 +79,12 @@ export function parseCrawlDelay(value: string): number | undefined {
 type Line = { key: string; value: string; line: string };
 
 function* linesOf(text: string): Generator<Line> {
-  for (const raw of withinLimit(text).split(/\r\n?|\n/)) {
+  for (const raw of readablePart(text).split(/\r\n?|\n/)) {
     const comment = raw.indexOf('#');
     const line = (comment < 0 ? raw : raw.slice(0, comment)).trim();
     const parts = splitLine(line);
     if (parts !== undefined) yield { key: parts.key.toLowerCase(), value: parts.value, line };
   }
-}
-
-// A byte order mark, whole or broken, is no part of the first line. A line cut in two by the limit would mean something
-// else than its author wrote.
-function withinLimit(text: string): string {
-  const content = text.replace(/^[\uFEFF\uFFFD]+/, '');
-  if (content.length <= PARSED_CHARS) return content;
-  const end = Math.max(content.lastIndexOf('\n', PARSED_CHARS), content.lastIndexOf('\r', PARSED_CHARS));
-  return content.slice(0, Math.max(0, end));
 }
 
 function splitLine(line: string): { key: string; value: string } | undefined {
