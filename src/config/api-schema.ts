@@ -27,13 +27,23 @@ function unknownTypeMessage(what: string, known: readonly string[], input: unkno
 const stops = {
   hasMorePath: jsonPath('where the body says whether another page follows; false, null or absent stops').optional(),
   stopCondition: jsonPath('stops when it matches anything but false, null, 0 and ""').optional(),
-  stopAfterEmptyPage: z.boolean().default(true).describe('Stop at a page without records'),
   maxPages: z.number().int().min(1).optional().describe('Most pages of one listing; wins over every other stop'),
   onRepeatedPage: z
-    .enum(['fail', 'stop'])
+    .enum(['fail', 'stop', 'continue'])
     .default('fail')
-    .describe('What a page equal to an earlier one means: a loop, or the end (servers that repeat their last page)'),
+    .describe(
+      'What a repeated cursor or page means. fail: a loop; stop: the end (servers that repeat their last page); ' +
+        'continue: nothing (scroll ids, which stay the same)',
+    ),
 };
+
+const stopAfterEmptyPage = (byDefault: boolean) => ({
+  stopAfterEmptyPage: z.boolean().default(byDefault).describe('Stop at a page without records'),
+});
+// The server names the next page: an empty one in between (all of it filtered out) does not end the listing.
+const namedStops = { ...stops, ...stopAfterEmptyPage(false) };
+// Pages are counted here: an empty one is the end.
+const countedStops = { ...stops, ...stopAfterEmptyPage(true) };
 
 const cursorTarget = {
   cursorParam: z.string().min(1).optional().describe('Query parameter the cursor is sent in'),
@@ -45,7 +55,7 @@ const headerLinkSchema = z
   .strictObject({
     type: z.literal('headerLink'),
     rel: z.string().min(1).default('next').describe('Relation of the next page'),
-    ...stops,
+    ...namedStops,
   })
   .describe('The Link header (RFC 8288) names the next page');
 
@@ -53,7 +63,7 @@ const jsonLinkSchema = z
   .strictObject({
     type: z.literal('jsonLink'),
     nextUrlPath: jsonPath('the URL of the next page, absolute or relative').default('$.next'),
-    ...stops,
+    ...namedStops,
   })
   .describe('The body names the URL of the next page');
 
@@ -62,7 +72,7 @@ const cursorSchema = z
     type: z.literal('cursor'),
     cursorPath: jsonPath('the cursor of the next page; absent, null or "" at the end').default('$.next_cursor'),
     ...cursorTarget,
-    ...stops,
+    ...namedStops,
   })
   .describe('The body carries a cursor, sent back as a parameter, header or body field (default: parameter cursor)');
 
@@ -71,7 +81,7 @@ const headerCursorSchema = z
     type: z.literal('headerCursor'),
     responseHeader: z.string().min(1).describe('Response header with the cursor of the next page'),
     ...cursorTarget,
-    ...stops,
+    ...namedStops,
   })
   .describe('A response header carries the cursor');
 
@@ -86,7 +96,7 @@ const offsetSchema = z
     limitBodyPath: z.string().min(1).optional().describe('Dotted path in the JSON body, instead of limitParam'),
     totalPath: jsonPath('number of records over all pages').optional(),
     maximumOffset: z.number().int().min(0).optional().describe('Largest offset ever sent'),
-    ...stops,
+    ...countedStops,
   })
   .describe('Offset and limit');
 
@@ -102,14 +112,14 @@ const pageNumberSchema = z
     totalPath: jsonPath('number of records over all pages').optional(),
     totalPagesPath: jsonPath('number of pages').optional(),
     maximumPage: z.number().int().min(0).optional().describe('Largest page number ever sent'),
-    ...stops,
+    ...countedStops,
   })
   .describe('Numbered pages');
 
 const singlePageSchema = z.strictObject({ type: z.literal('singlePage') }).describe('One page, no more');
 
 const autoSchema = z
-  .strictObject({ type: z.literal('auto'), ...stops })
+  .strictObject({ type: z.literal('auto'), ...namedStops })
   .describe('Found out from the first page, and said in the log');
 
 const graphqlRelaySchema = z
@@ -119,7 +129,7 @@ const graphqlRelaySchema = z
     cursorVariable: z.string().min(1).default('after').describe('Variable the end cursor is sent in'),
     pageSizeVariable: z.string().min(1).optional().describe('Variable of the page size'),
     pageSize: z.number().int().min(1).optional().describe('Records asked for per page'),
-    ...stops,
+    ...namedStops,
   })
   .describe('GraphQL connections: pageInfo.endCursor goes into a variable of the POST body');
 
@@ -130,7 +140,7 @@ const moduleReference = {
 };
 
 const codePaginatorSchema = z
-  .strictObject({ type: z.literal('code'), ...moduleReference, ...stops })
+  .strictObject({ type: z.literal('code'), ...moduleReference, ...namedStops })
   .describe('Your own function: export paginator(options) that returns {first, next}');
 
 export const paginatorSchema = byType('paginator', [
@@ -227,7 +237,10 @@ const statusCode = z.number().int().min(100).max(599);
 
 export const responseActionSchema = z
   .strictObject({
-    statusCode: z.union([statusCode, z.array(statusCode).min(1)]).optional().describe('Status, or any of these'),
+    statusCode: z
+      .union([statusCode, z.array(statusCode).min(1)])
+      .optional()
+      .describe('Status, or any of these'),
     content: z.string().min(1).optional().describe('Text the body must contain'),
     condition: jsonPath('must match anything but false, null, 0 and ""').optional(),
     action: z
@@ -266,8 +279,13 @@ const endpointFields = {
     .regex(/^[A-Za-z]+$/)
     .optional()
     .describe('GET, or POST when there is json'),
-  params: params.optional().describe('Query parameters; may hold {resources.NAME.FIELD}, {incremental.startValue}, ${env:NAME}'),
-  headers: z.record(z.string().min(1), z.string()).optional().describe('Headers of this endpoint; placeholders as in params'),
+  params: params
+    .optional()
+    .describe('Query parameters; may hold {resources.NAME.FIELD}, {incremental.startValue}, ${env:NAME}'),
+  headers: z
+    .record(z.string().min(1), z.string())
+    .optional()
+    .describe('Headers of this endpoint; placeholders as in params'),
   json: z.unknown().optional().describe('JSON body; placeholders as in params, in any string'),
   dataSelector: jsonPath('the records; found by the usual names when left out').optional(),
   paginator: paginatorSchema.optional(),
@@ -320,7 +338,10 @@ export const resourceDefaultsSchema = z
 export const apiSchema = z
   .strictObject({
     baseUrl: z.string().min(1).describe(`Start of every path: https://api.example.com/v1; ${reference}`),
-    headers: z.record(z.string().min(1), z.string()).default({}).describe(`Sent to the origin of baseUrl; ${reference}`),
+    headers: z
+      .record(z.string().min(1), z.string())
+      .default({})
+      .describe(`Sent to the origin of baseUrl; ${reference}`),
     auth: authSchema.optional(),
     paginator: paginatorSchema.optional(),
     resourceDefaults: resourceDefaultsSchema.optional(),

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import type { CrawlError } from '../core/errors.ts';
+import type { ResponseHeaders } from '../core/headers.ts';
 
 /** A request a route asks for. A relative URL is resolved against the page's. */
 export type FollowUp = {
@@ -9,7 +11,58 @@ export type FollowUp = {
   payload?: string;
   headers?: Record<string, string>;
   userData?: Record<string, unknown>;
+  /** What tells it apart, where method, URL and body do not (a cursor in a header, another parent). */
+  uniqueKey?: string;
 };
+
+/** A request as it is stored: no secret is in it. */
+export type SentRequest = {
+  url: string;
+  method: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  payload: string | null;
+};
+
+/** A request about to be sent: secrets may be in it, so it is never stored, logged or shown in an error. */
+export type OutgoingRequest = {
+  url: string;
+  method: string;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  payload: string | null;
+};
+
+/** What `prepare` made of a request; the ticket goes to `judge`, and says which credentials were used, not what they are. */
+export type PreparedRequest = { request: OutgoingRequest; ticket: string | null };
+
+/** A response as `judge` sees it; text and body are made only when asked for. */
+export type JudgedResponse = {
+  /** The URL that answered, after redirects. */
+  url: string;
+  status: number;
+  headers: ResponseHeaders;
+  text: () => string;
+  /** undefined when the body is no JSON. */
+  body: () => unknown;
+  request: SentRequest;
+  userData: Record<string, unknown>;
+  ticket: string | null;
+};
+
+/**
+ * What a response means:
+ * usual = as its status says; accept = extract, whatever the status; done = handled, nothing to extract (skipped for a
+ * reason, or not), these requests follow; fail = failed for good; retry = again after a backoff or `afterMs`, which
+ * costs a retry; limited = again when the host allows, as after a 429 with Retry-After (`waitMs`), at no cost.
+ */
+export type ResponseDecision =
+  | { kind: 'usual' }
+  | { kind: 'accept' }
+  | { kind: 'done'; skipReason: string | null; requests: readonly FollowUp[] }
+  | { kind: 'fail'; error: CrawlError }
+  | { kind: 'retry'; error: CrawlError; afterMs: number | null }
+  | { kind: 'limited'; reason: string; waitMs: number | null };
 
 /** One response, as a route sees it. */
 export type Page<Body = unknown, UserData = Record<string, unknown>> = {
@@ -21,6 +74,8 @@ export type Page<Body = unknown, UserData = Record<string, unknown>> = {
   /** The parsed body, checked by the route's response schema. */
   body: Body;
   userData: UserData;
+  /** The request it answers, as stored. */
+  request?: SentRequest;
 };
 
 /** What a route found on a page. */
@@ -29,6 +84,10 @@ export type Extracted = {
   /** Records for other datasets than the route's own. */
   recordsByDataset?: Record<string, Iterable<unknown>>;
   requests?: Iterable<FollowUp>;
+  /** Records that do not fit, for dataset `invalid`; an issue reads "price: expected number". */
+  invalid?: Iterable<{ issues: readonly string[]; record: unknown }>;
+  /** Small JSON values of the run, written in the transaction of the records; the same key again replaces. */
+  values?: Iterable<{ key: string; value: unknown }>;
 };
 
 export type SeedContext = {
@@ -50,6 +109,18 @@ export type RouteDefinition<Body = unknown, UserData = Record<string, unknown>> 
   record?: z.ZodType;
   /** Where its records go; `default` when left out. */
   dataset?: string;
+  /** Fields (dotted paths) that tell records of its dataset apart: one that comes twice is kept once, the first. */
+  primaryKey?: readonly string[];
+  /**
+   * Called before each attempt: puts in what must not be stored (credentials, references). Nothing was sent when it
+   * throws: the grant goes back, and the error's recovery says what to do.
+   */
+  prepare?: (
+    request: OutgoingRequest,
+    context: { userData: Record<string, unknown>; signal: AbortSignal | undefined },
+  ) => PreparedRequest | Promise<PreparedRequest>;
+  /** Called with each response, whatever its status, before the governor learns of it. May throw as prepare does. */
+  judge?: (response: JudgedResponse) => ResponseDecision | Promise<ResponseDecision>;
   /** A pure function: page in, records and follow-up requests out. */
   extract: (page: Page<Body, UserData>) => Extracted;
 };

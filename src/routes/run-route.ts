@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { messageOf } from '../core/errors.ts';
+import { CrawlError, messageOf } from '../core/errors.ts';
 import type { Extracted, FollowUp, Page, Route } from './define-route.ts';
 import { RouteError } from './route-error.ts';
 
@@ -11,9 +11,10 @@ export type RouteResult = {
   /** In the order found. */
   records: { dataset: string; record: unknown }[];
   /** Bodies and records that did not fit their schema; an issue reads "items[3].price: expected number". */
-  invalid: { issues: string[]; record: unknown }[];
+  invalid: { issues: readonly string[]; record: unknown }[];
   /** URLs absolute, labels filled in. */
   requests: (FollowUp & { label: string })[];
+  values: { key: string; value: unknown }[];
 };
 
 /**
@@ -22,13 +23,15 @@ export type RouteResult = {
  * @throws RouteError when extract throws or asks for a URL that is none
  */
 export function runRoute(route: Route, page: Page): RouteResult {
-  const result: RouteResult = { records: [], invalid: [], requests: [] };
+  const result: RouteResult = { records: [], invalid: [], requests: [], values: [] };
   const body = check(route.response, page.body);
   if ('issues' in body) return { ...result, invalid: [{ issues: body.issues, record: page.body }] };
   const found = extract(route, { ...page, body: body.value });
   addRecords(result, route, found.records ?? []);
   for (const [dataset, records] of Object.entries(found.recordsByDataset ?? {}))
     for (const record of records) result.records.push({ dataset, record });
+  result.invalid.push(...(found.invalid ?? []));
+  result.values.push(...(found.values ?? []));
   for (const request of found.requests ?? []) result.requests.push(resolve(route, page, request));
   return result;
 }
@@ -50,10 +53,18 @@ function describeIssue({ path, message }: z.core.$ZodIssue): string {
 // Generators run as they are read, so reading belongs inside the try.
 function extract(route: Route, page: Page): Extracted {
   try {
-    const { records = [], recordsByDataset = {}, requests = [] } = route.extract(page);
+    const { records = [], recordsByDataset = {}, requests = [], invalid = [], values = [] } = route.extract(page);
     const others = Object.entries(recordsByDataset).map(([dataset, list]) => [dataset, [...list]]);
-    return { records: [...records], recordsByDataset: Object.fromEntries(others), requests: [...requests] };
+    return {
+      records: [...records],
+      recordsByDataset: Object.fromEntries(others),
+      requests: [...requests],
+      invalid: [...invalid],
+      values: [...values],
+    };
   } catch (cause) {
+    // One that says what to do next has been thrown on purpose.
+    if (cause instanceof CrawlError) throw cause;
     throw new RouteError({ label: route.label, problem: `threw on ${page.url}: ${messageOf(cause)}` }, { cause });
   }
 }

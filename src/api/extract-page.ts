@@ -1,0 +1,195 @@
+import type { Extracted, FollowUp, Page, SentRequest } from '../routes/define-route.ts';
+import { type Sifted, siftRecords } from './contract.ts';
+import { firstRequest } from './first-request.ts';
+import { isJsonObject, jsonText, valueAt } from './json-value.ts';
+import { keyHashes, type PageFacts, pageFactsKey } from './page-facts.ts';
+import {
+  frameMark,
+  type ListingFrame,
+  listingName,
+  type PageUserData,
+  pageFollowUp,
+  readUserData,
+  requiredRequest,
+} from './page-state.ts';
+import type { ListingPage, ListingResponse, ListingState } from './paginate/listing.ts';
+import { markOf } from './paginate/loop-guard.ts';
+import type { PageRecords } from './record-selector.ts';
+import { type ResourceRuntime, takePage } from './resource-runtime.ts';
+import { MissingValueError, type TemplateScope } from './template.ts';
+
+/** What extracting needs besides the resource itself. */
+export type ExtractContext = {
+  baseUrl: string;
+  runtimes: ReadonlyMap<string, ResourceRuntime>;
+  /** Takes secrets out of a URL the server gave. */
+  concealUrl: (url: string) => string;
+};
+
+/**
+ * Makes records, further pages, requests of child resources and the page's facts from one page.
+ * @throws ApiError
+ */
+export function extractPage(runtime: ResourceRuntime, page: Page, context: ExtractContext): Extracted {
+  const userData = readUserData(page.userData);
+  const picked = pickRecords(runtime, page, userData.listing);
+  const inWindow = runtime.window === null ? picked.records : picked.records.filter(runtime.window.includes);
+  const sifted = siftRecords(inWindow, runtime.check, runtime.resource.schemaContract);
+  const response = listingResponse(runtime, page, picked);
+  const pages = nextPages(runtime, { userData, response, request: requiredRequest(page.request), context });
+  const parents = [...sifted.kept, ...sifted.quarantined.map(({ record }) => record)];
+  return {
+    records: sifted.kept.map((record) => withIncluded(record, userData.frame)),
+    invalid: sifted.quarantined.map(({ record, issues }) => ({ record, issues: issues.map(issueText) })),
+    requests: [...pages, ...childRequests(runtime, { parents, frame: userData.frame, context })],
+    values: [pageFacts(runtime, { userData, picked, inWindow, sifted, response })],
+  };
+}
+
+function pickRecords(runtime: ResourceRuntime, page: Page, listing: ListingState): PageRecords {
+  const picked = runtime.selector.select(page.body, { isFirst: listing.page === 1 });
+  if (runtime.resource.endpoint.dataSelector === null && listing.page === 1)
+    runtime.say('info', `records are taken from ${runtime.selector.describe(page.body)}`);
+  return picked;
+}
+
+function issueText({ path, message }: { path: readonly (string | number)[]; message: string }): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
+}
+
+function listingResponse(runtime: ResourceRuntime, page: Page, picked: PageRecords): ListingResponse {
+  return {
+    url: page.url,
+    headers: page.headers,
+    body: page.body,
+    listLength: picked.listLength,
+    recordCount: picked.records.length,
+    contentMark: () => contentMark(runtime, picked.records),
+  };
+}
+
+function contentMark({ readKey }: ResourceRuntime, records: readonly unknown[]): string | null {
+  if (records.length === 0) return null;
+  return markOf(readKey === null ? jsonText(records) : keyHashes(records, readKey));
+}
+
+type NextPagesFacts = {
+  userData: PageUserData;
+  response: ListingResponse;
+  request: SentRequest;
+  context: ExtractContext;
+};
+
+function* nextPages(runtime: ResourceRuntime, facts: NextPagesFacts): Generator<FollowUp> {
+  const { userData, response, request, context } = facts;
+  const step = runtime.listing.next(userData.listing, response, request);
+  if (step.kind === 'failed') {
+    const doom = { code: step.code, message: `${runtime.resource.name}: ${step.message}` };
+    yield follow(step.page, doom);
+    return;
+  }
+  if (step.warning !== undefined) runtime.say('warn', step.warning);
+  if (step.note !== undefined) runtime.say('info', step.note);
+  if (step.kind === 'done') return;
+  for (const page of step.pages) if (takePage(runtime)) yield follow(page, null);
+
+  function follow({ request: next, state }: ListingPage, doom: PageUserData['doom']): FollowUp {
+    const page = { request: { ...next, url: context.concealUrl(next.url) }, state };
+    return pageFollowUp(runtime.resource.name, page, { frame: userData.frame, doom });
+  }
+}
+
+function withIncluded(record: unknown, { included }: ListingFrame): unknown {
+  return isJsonObject(record) ? { ...record, ...included } : record;
+}
+
+type Parents = { parents: readonly unknown[]; frame: ListingFrame; context: ExtractContext };
+
+function* childRequests(runtime: ResourceRuntime, { parents, frame, context }: Parents): Generator<FollowUp> {
+  const children = runtime.node.children.map((name) => context.runtimes.get(name)!);
+  for (const record of parents) {
+    for (const child of children) {
+      if (takePage(child)) yield childRequest(child, { record, parent: runtime.resource.name, frame, context });
+    }
+  }
+}
+
+type Birth = { record: unknown; parent: string; frame: ListingFrame; context: ExtractContext };
+
+/** A child's first page. One that lacks a field of its parent fails, with its own row in `failures`. */
+function childRequest(child: ResourceRuntime, { record, parent, frame, context }: Birth): FollowUp {
+  const childFrame = frameOf(child, { record, parent, frame });
+  const scope = templateScope(child, childFrame);
+  try {
+    const page = child.listing.first(firstRequest(child.resource, context.baseUrl, scope));
+    return pageFollowUp(child.resource.name, page, { frame: childFrame, doom: null });
+  } catch (error) {
+    if (!(error instanceof MissingValueError)) throw error;
+    const keys = isJsonObject(record) ? Object.keys(record).slice(0, 20).join(', ') : typeof record;
+    const message = `${child.resource.name}: ${error.message} in a record of ${parent}, which has ${keys}`;
+    const page = child.listing.first(bareRequest(child, context.baseUrl));
+    return pageFollowUp(child.resource.name, page, {
+      frame: { ...childFrame, mark: frameMark([childFrame.scope, record], childFrame.included) },
+      doom: { code: 'PARENT_FIELD_MISSING', message },
+    });
+  }
+}
+
+function frameOf(child: ResourceRuntime, { record, parent, frame }: Omit<Birth, 'context'>): ListingFrame {
+  const scope: Record<string, Record<string, unknown>> = {};
+  for (const { resource, field } of child.node.needs) {
+    const source = resource === parent ? record : frame.scope[resource];
+    if (source === undefined) continue;
+    scope[resource] = { ...scope[resource], [field]: valueAt(source, field) ?? null };
+  }
+  const { includeFromParent } = child.resource;
+  const included = Object.fromEntries(
+    includeFromParent.map((field) => [`_${parent}_${field}`, valueAt(record, field) ?? null]),
+  );
+  return { mark: frameMark(scope, included), start: 0, scope, included };
+}
+
+/** What the placeholders of a resource's requests stand for. */
+export function templateScope(runtime: ResourceRuntime, frame: ListingFrame): TemplateScope {
+  return { resources: frame.scope, incrementalStart: runtime.window?.startValue };
+}
+
+// Only shown: it is never sent.
+function bareRequest({ resource }: ResourceRuntime, baseUrl: string): SentRequest {
+  const bare = { ...resource, endpoint: { ...resource.endpoint, params: {}, headers: {}, json: undefined } };
+  return firstRequest(
+    { ...bare, endpoint: { ...bare.endpoint, path: encodeURI(resource.endpoint.path) } },
+    baseUrl,
+    NO_SCOPE,
+  );
+}
+
+const NO_SCOPE: TemplateScope = { resources: {}, incrementalStart: undefined };
+
+type FactsParts = {
+  userData: PageUserData;
+  picked: PageRecords;
+  inWindow: readonly unknown[];
+  sifted: Sifted;
+  response: ListingResponse;
+};
+
+function pageFacts(runtime: ResourceRuntime, parts: FactsParts): { key: string; value: PageFacts } {
+  const { userData, picked, inWindow, sifted, response } = parts;
+  const { window, readKey, listing } = runtime;
+  const cursor = window === null ? null : inWindow.reduce<PageFacts['cursor']>(window.advance, null);
+  return {
+    key: pageFactsKey(runtime.resource.name, listingName(userData.frame), userData.listing.page),
+    value: {
+      page: userData.listing.page,
+      offset: listing.position(userData.listing)?.offset ?? null,
+      count: picked.listLength,
+      outside: picked.records.length - inWindow.length,
+      discarded: sifted.discarded,
+      drifted: sifted.drifted,
+      declared: listing.total(response, userData.listing)?.records ?? null,
+      cursor,
+      keys: readKey === null ? '' : keyHashes(picked.records, readKey),
+    },
+  };
+}

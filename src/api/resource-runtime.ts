@@ -1,0 +1,86 @@
+import type { Log } from '../core/log.ts';
+import type { IncrementalWindow } from './incremental.ts';
+import { type KeyReader, keyReader } from './page-facts.ts';
+import { type CodePaginators, createPaginator } from './paginate/create-paginator.ts';
+import { relayRecordPath } from './paginate/graphql-relay.ts';
+import { createListing, type Listing } from './paginate/listing.ts';
+import type { RecordCheck } from './record-check.ts';
+import { compileRecordSelector, type RecordSelector } from './record-selector.ts';
+import type { TreeNode } from './resource-tree.ts';
+import type { Resource } from './resources.ts';
+import { type ActionFinder, compileResponseActions } from './response-actions.ts';
+
+/** A resource ready to work: everything compiled, nothing left to look up. */
+export type ResourceRuntime = {
+  node: TreeNode;
+  resource: Resource;
+  selector: RecordSelector;
+  listing: Listing;
+  findAction: ActionFinder;
+  /** null = not incremental. */
+  window: IncrementalWindow | null;
+  /** null = no schema. */
+  check: RecordCheck | null;
+  /** null = no primary key. */
+  readKey: KeyReader | null;
+  /** Says a thing once. */
+  say: (level: 'info' | 'warn', message: string) => void;
+  /** Pages that may still be asked for; Infinity but with --sample. */
+  pagesLeft: number;
+};
+
+export type RuntimeParts = {
+  window: IncrementalWindow | null;
+  check: RecordCheck | null;
+  code: CodePaginators;
+  log: Log;
+  samplePages: number | null;
+};
+
+/** @throws SelectorSyntaxError */
+export function createRuntime(node: TreeNode, parts: RuntimeParts): ResourceRuntime {
+  const { resource } = node;
+  const { endpoint } = resource;
+  const parallel = endpoint.parallelPages === 'auto' && parts.samplePages === null;
+  return {
+    node,
+    resource,
+    selector: recordSelectorOf(resource),
+    listing: createListing(endpoint.paginator, createPaginator(endpoint.paginator, { parallel, code: parts.code })),
+    findAction: compileResponseActions(endpoint.responseActions),
+    window: parts.window,
+    check: parts.check,
+    readKey: resource.primaryKey.length === 0 ? null : keyReader(resource.primaryKey),
+    say: sayOnce(parts.log, resource.name),
+    pagesLeft: parts.samplePages ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function recordSelectorOf({ endpoint }: Resource): RecordSelector {
+  const { dataSelector, paginator } = endpoint;
+  if (dataSelector !== null || paginator.type !== 'graphqlRelay') return compileRecordSelector(dataSelector);
+  const pathOf = (body: unknown): string => relayRecordPath(paginator.connectionPath, body);
+  return {
+    describe: pathOf,
+    select: (body, page) => compileRecordSelector(pathOf(body)).select(body, page),
+  };
+}
+
+// Some messages quote the server: a thousand listings must not make a thousand lines.
+const MOST_SAID = 20;
+
+function sayOnce(log: Log, resource: string): ResourceRuntime['say'] {
+  const said = new Set<string>();
+  return (level, message) => {
+    if (said.has(message) || said.size >= MOST_SAID) return;
+    said.add(message);
+    log[level](`${resource}: ${message}`);
+  };
+}
+
+/** @returns whether one more page may be asked for, and takes it */
+export function takePage(runtime: ResourceRuntime): boolean {
+  if (runtime.pagesLeft <= 0) return false;
+  runtime.pagesLeft--;
+  return true;
+}
