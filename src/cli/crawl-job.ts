@@ -54,7 +54,10 @@ async function inputParts(from: CrawlInput, overrides: readonly Setting[], cwd: 
   const loaded = loadInput(source, overrides);
   const baseDir = from.document === null || from.documentIsDefault ? cwd : dirname(from.document);
   const name = from.document === null ? 'the command line' : shownPath(from.document, cwd);
-  const inputs = [...operandSources(from.operands, loaded.input), ...documentSources(loaded.input, { name, baseDir })];
+  const inputs = [
+    ...operandSources(from.operands, loaded.input, cwd),
+    ...documentSources(loaded.input, { name, baseDir }),
+  ];
   if (from.source === 'given' && inputs.length === 0 && !namesMore(loaded.input)) {
     throw new UsageError(`${name} names nothing to crawl: add startUrls, urlsFile, api, or routes: true.`);
   }
@@ -65,11 +68,12 @@ function namesMore(input: Input): boolean {
   return input.api !== undefined || input.routes;
 }
 
-function operandSources(operands: readonly Given[], input: Input): SourceSpec[] {
+function operandSources(operands: readonly Given[], { urlColumn }: Input, cwd: string): SourceSpec[] {
   const urls = operands.flatMap((operand) => (operand.kind === 'url' ? [{ url: operand.url }] : []));
   const others = operands.flatMap((operand): SourceSpec[] => {
-    if (operand.kind === 'list') return [listFileSpec(operand.path, input.urlColumn)];
-    return operand.kind === 'stdin' ? [{ kind: 'stdin', format: 'auto', urlColumn: input.urlColumn }] : [];
+    if (operand.kind === 'list')
+      return [listFileSpec({ path: operand.path, name: shownPath(operand.path, cwd), urlColumn })];
+    return operand.kind === 'stdin' ? [{ kind: 'stdin', format: 'auto', urlColumn }] : [];
   });
   return urls.length > 0 ? [{ kind: 'requests', name: 'the command line', requests: urls }, ...others] : others;
 }

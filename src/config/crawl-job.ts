@@ -4,15 +4,16 @@ import type { Setting } from './lay-over.ts';
 /** How a list of URLs is written. auto = told from its first line: standard input has no name to go by. */
 export type ListFormat = 'text' | 'csv' | 'jsonl' | 'auto';
 
+/** Requests written out: on the command line, or as startUrls. `name` is what they are called in messages. */
+export type RequestsSpec = { kind: 'requests'; name: string; requests: readonly StartUrl[] };
+
+/** A list in a file, gzip or not. `path` is absolute; `name` is what it is called in messages. */
+export type FileSpec = { kind: 'file'; path: string; name: string; format: ListFormat; urlColumn: string | null };
+
+export type StdinSpec = { kind: 'stdin'; format: ListFormat; urlColumn: string | null };
+
 /** One place URLs come from. Plain JSON, so that a run can remember it. Opened by `openSource` in queue/sources. */
-export type SourceSpec =
-  | {
-      kind: 'requests' /** Where they stand, for messages: "the command line" or a file. */;
-      name: string;
-      requests: readonly StartUrl[];
-    }
-  | { kind: 'file' /** Absolute. */; path: string; format: ListFormat; gzip: boolean; urlColumn: string | null }
-  | { kind: 'stdin'; format: ListFormat; urlColumn: string | null };
+export type SourceSpec = RequestsSpec | FileSpec | StdinSpec;
 
 export type OutputFormat = 'json' | 'jsonl' | 'ndjson' | 'csv' | 'parquet';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { ListFormat, SourceSpec } from './crawl-job.ts';
+import type { FileSpec, ListFormat, SourceSpec } from './crawl-job.ts';
 import type { Input, StartUrl } from './input-schema.ts';
 
 const LIST_FORMATS: Record<string, ListFormat> = {
@@ -11,10 +11,9 @@ const LIST_FORMATS: Record<string, ListFormat> = {
 };
 
 /** A file of URLs, told by its name; one without a known ending is told by its first line. */
-export function listFileSpec(path: string, urlColumn: string | null): Extract<SourceSpec, { kind: 'file' }> {
-  const match = /(?:\.([a-z]+))?(\.gz)?$/i.exec(path);
-  const format = LIST_FORMATS[match?.[1]?.toLowerCase() ?? ''] ?? 'auto';
-  return { kind: 'file', path, format, gzip: match?.[2] !== undefined, urlColumn };
+export function listFileSpec(file: Pick<FileSpec, 'path' | 'name' | 'urlColumn'>): FileSpec {
+  const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(file.path)?.[1]?.toLowerCase() ?? '';
+  return { kind: 'file', ...file, format: LIST_FORMATS[ending] ?? 'auto' };
 }
 
 /** Whether a file's name says that it is an input document. */
@@ -32,7 +31,9 @@ export function documentSources(input: Input, place: { name: string; baseDir: st
   if (input.startUrls.length > 0) {
     sources.push({ kind: 'requests', name: `startUrls of ${place.name}`, requests: input.startUrls.map(asStartUrl) });
   }
-  if (input.urlsFile !== null) sources.push(listFileSpec(resolve(place.baseDir, input.urlsFile), input.urlColumn));
+  const { urlsFile, urlColumn } = input;
+  if (urlsFile !== null)
+    sources.push(listFileSpec({ path: resolve(place.baseDir, urlsFile), name: urlsFile, urlColumn }));
   return sources;
 }
 

@@ -11,16 +11,21 @@ const QUERY_CHARACTER = '[A-Za-z0-9._~!$&()*+,;=:@%/?-]';
 // A segment that starts with a dot, in any spelling, may be "." or "..", which are resolved.
 const PATH = `(?:/(?!\\.|%2[eE])${PATH_CHARACTER}*)+`;
 
-const NORMAL_URL = new RegExp(`^https?://${HOST}${PORT}${PATH}(?:\\?${QUERY_CHARACTER}*)?$`);
+const NORMAL_URL = new RegExp(`^https?://(${HOST}${PORT})${PATH}(?:\\?${QUERY_CHARACTER}*)?$`);
 const NORMAL_HOST = new RegExp(`^https?://(${HOST}${PORT})[/?#]`);
 
 /**
- * Whether a URL is certainly as the WHATWG parser would write it, and without a fragment: ten times cheaper than to
- * parse it. false says nothing: such a URL has to be parsed.
+ * Whether a URL is certainly as the WHATWG parser would write it, and without a fragment: two to three times cheaper
+ * than to parse it. false says nothing: such a URL has to be parsed.
  * @see https://url.spec.whatwg.org/#concept-basic-url-parser
  */
 export function isNormalUrl(url: string): boolean {
   return NORMAL_URL.test(url);
+}
+
+/** @returns `URL.host` of a URL that `isNormalUrl`; null of any other */
+export function hostOfNormalUrl(url: string): string | null {
+  return NORMAL_URL.exec(url)?.[1] ?? null;
 }
 
 /** @returns `URL.host` where it stands in the text as it is; null where the URL has to be parsed */
