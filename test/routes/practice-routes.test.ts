@@ -41,6 +41,7 @@ describe('a product', () => {
     expect(result).toEqual({
       records: [{ dataset: 'products', record: body }],
       invalid: [],
+      values: [],
       requests: [
         {
           url: `${API}/products/${body.id}/reviews`,

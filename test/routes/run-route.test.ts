@@ -32,7 +32,7 @@ describe('what a route finds', () => {
 
   test('is nothing when extract gives nothing', () => {
     const route = defineRoute({ label: 'items', extract: () => ({}) });
-    expect(runRoute(route, pageOf({}))).toEqual({ records: [], invalid: [], requests: [] });
+    expect(runRoute(route, pageOf({}))).toEqual({ records: [], invalid: [], requests: [], values: [] });
   });
 });
 
@@ -46,6 +46,7 @@ describe('schemas', () => {
     expect(runRoute(defineRoute({ label: 'items', response, extract }), pageOf({ body }))).toEqual({
       records: [],
       requests: [],
+      values: [],
       invalid: [
         {
           issues: [
