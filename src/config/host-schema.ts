@@ -39,9 +39,14 @@ export const sessionPoolSchema = z.strictObject({
   rotation: z
     .enum(['perSession', 'perRequest', 'sticky'])
     .default('perSession')
-    .describe('When a session changes its proxy'),
+    .describe(
+      'perSession: a session keeps its proxy and goes with it; sticky: it moves on when the proxy fails; perRequest: the next proxy with each request',
+    ),
   sticky: z.boolean().default(false).describe('Follow-up requests keep the session that found them'),
-  proxyUrls: z.array(z.string().min(1)).default([]).describe('Proxies: http, https or socks URLs, or ${env:NAME}'),
+  proxyUrls: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Proxies: http, https or socks URLs, host:port, or ${env:NAME} or ${file:PATH} with one a line'),
   credentials: z
     .array(
       z.strictObject({
