@@ -136,12 +136,12 @@ export class Commits {
   /** The request was handled before and put back: what it left then is replaced. */
   #removeEarlierRecords(requestId: number, nowMs: number): void {
     const records = this.#selectDone.get(requestId)?.[2] as string | null;
-    this.#records.remove(parseSpans(records), nowMs);
+    this.#records.remove(parseSpans(records), requestId, nowMs);
   }
 
   #removeRetryRecords(requestId: number, nowMs: number): void {
     const records = (this.#selectRetry.get(requestId)?.[2] as string | null | undefined) ?? null;
-    this.#records.remove(parseSpans(records), nowMs);
+    this.#records.remove(parseSpans(records), requestId, nowMs);
   }
 
   #writeRetry(unit: UnitOfWork, outcome: Retry, facts: { taken: Taken; trace: Trace; nowMs: number }): void {

@@ -32,6 +32,8 @@ export class SqliteDatabase {
   readonly #ports: Ports;
   readonly #busyTimeoutMs: number;
   readonly #rollbackListeners: (() => void)[] = [];
+  readonly #commitListeners: (() => void)[] = [];
+  #pause: Promise<void> | null = null;
 
   private constructor(db: DatabaseSync, options: DatabaseOptions) {
     this.#db = db;
@@ -87,11 +89,24 @@ export class SqliteDatabase {
     this.#rollbackListeners.push(listener);
   }
 
+  /** Called after every write transaction. */
+  onCommit(listener: () => void): void {
+    this.#commitListeners.push(listener);
+  }
+
+  /** Lets no further write begin before `until` has settled. It must not reject. */
+  pauseWrites(until: Promise<void>): void {
+    this.#pause = until.then(() => {
+      this.#pause = null;
+    });
+  }
+
   /**
    * Runs `work` in one write transaction: all of it is committed, or none when it throws.
    * @throws EnvironmentError when the disk is full, the file damaged, or another process held the lock too long
    */
   async write<T>(work: () => T): Promise<T> {
+    while (this.#pause) await this.#pause;
     for (const wait = this.#busyWait(); ; await wait()) {
       if (this.#begin()) return this.#finish(work);
     }
@@ -128,6 +143,12 @@ export class SqliteDatabase {
   }
 
   #finish<T>(work: () => T): T {
+    const result = this.#commitOrRollBack(work);
+    for (const listener of this.#commitListeners) listener();
+    return result;
+  }
+
+  #commitOrRollBack<T>(work: () => T): T {
     try {
       const result = work();
       this.#db.exec('COMMIT');

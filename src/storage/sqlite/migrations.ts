@@ -10,6 +10,7 @@ const APPLICATION_ID = 0x6d696c6c;
  * delayed = not before due_at
  * leased  = somebody works on it until expires_at
  * done    = handled
+ * The rows of a dataset are in a table of its own, named by an id that is never used again.
  * Times are epoch ms. Columns left NULL cost a byte: unique_key is NULL where it equals the URL, method where it is GET.
  */
 const MIGRATIONS: readonly string[] = [
@@ -57,7 +58,7 @@ const MIGRATIONS: readonly string[] = [
     added INTEGER NOT NULL, reason TEXT, patch TEXT, records TEXT
   );
   CREATE TABLE dataset (
-    id INTEGER PRIMARY KEY, crawlee_id TEXT NOT NULL UNIQUE, name TEXT UNIQUE,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, crawlee_id TEXT NOT NULL UNIQUE, name TEXT UNIQUE,
     created_at INTEGER NOT NULL, modified_at INTEGER NOT NULL, accessed_at INTEGER NOT NULL,
     count INTEGER NOT NULL DEFAULT 0, next_seq INTEGER NOT NULL DEFAULT 1
   );

@@ -1,5 +1,6 @@
 import type { Ports } from '../../core/ports.ts';
 import type { RunStore } from '../store.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { ColumnTable } from './columns.ts';
 import { type Durability, SqliteDatabase } from './database.ts';
 import { SqliteDatasets } from './datasets.ts';
@@ -40,7 +41,8 @@ export async function openSqliteRun(options: SqliteRunOptions): Promise<RunStore
     if (access !== 'read') await ensureRunQueue(database, ports.clock.wallMs());
     const store = buildStore(database, { ports, isOwner: access === 'own' });
     if (access === 'own') await store.queue.releaseAll();
-    return store;
+    if (access === 'read') return store;
+    return withCheckpoints(store, new Checkpointer(database, { durability: options.durability, log: ports.log }));
   } catch (error) {
     database.close();
     throw error;
@@ -56,6 +58,16 @@ function buildStore(database: SqliteDatabase, { ports, isOwner }: { ports: Ports
     datasets: new SqliteDatasets(database, { clock: ports.clock, records, columns }),
     values: new SqliteValues(database, values),
     close: async () => database.close(),
+  };
+}
+
+function withCheckpoints(store: RunStore, checkpointer: Checkpointer): RunStore {
+  return {
+    ...store,
+    close: async () => {
+      await checkpointer.close();
+      await store.close();
+    },
   };
 }
 

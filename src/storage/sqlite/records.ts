@@ -52,12 +52,12 @@ export class RecordTables {
   }
 
   /** Takes out what an earlier handling of a request had left. */
-  remove(spans: readonly RecordSpan[], nowMs: number): void {
+  remove(spans: readonly RecordSpan[], requestId: number, nowMs: number): void {
     for (const { datasetId, firstSeq, count } of spans) {
       if (!this.#exists(datasetId)) continue;
       const { changes } = this.#database
-        .prepareRows(`DELETE FROM ${tableOf(datasetId)} WHERE seq >= ? AND seq < ?`)
-        .run(firstSeq, firstSeq + count);
+        .prepareRows(`DELETE FROM ${tableOf(datasetId)} WHERE seq >= ? AND seq < ? AND request_id = ?`)
+        .run(firstSeq, firstSeq + count, requestId);
       this.#uncount.run(Number(changes), nowMs, datasetId);
     }
   }
