@@ -4,6 +4,7 @@ import type {
   CommitResult,
   Lease,
   LeasedRequest,
+  NewRecord,
   NewRequest,
   QueueStore,
   UnitOfWork,
@@ -21,6 +22,8 @@ export type QueueOptions = {
   maxConcurrency: number;
   /** How long a request may be worked on without a sign of life, ms. */
   leaseMs: number;
+  /** Rows that a skipped request leaves behind. */
+  recordsOfSkipped: (request: LeasedRequest, reason: string) => NewRecord[];
   onSkipped: (request: LeasedRequest, reason: string) => void;
   onGivenUp: (host: string, reason: string) => void;
   /** The store refused a write: the crawl cannot go on. */
@@ -57,6 +60,8 @@ export class HostAwareQueue {
   #claimNotBeforeMs = 0;
   /** The last claim came back empty and nothing waits for a time, other than for hosts given up or sated. */
   #nothingToClaim = false;
+  /** Epoch ms at which the next request that waits in the store is due. */
+  #storeDueAtMs: number | null = null;
   #cancelWake: (() => void) | null = null;
   #cancelRenewal: () => void;
   #closed = false;
@@ -99,6 +104,15 @@ export class HostAwareQueue {
   /** Hosts given up in this run, with the reason. */
   get givenUpHosts(): ReadonlyMap<string, string> {
     return this.#givenUp;
+  }
+
+  /** Monotonic time at which something may be sent, while nothing can be now; null when that is not known. */
+  get nextReadyAtMs(): number | null {
+    const atHandMs = this.#scheduler.nextDueAtMs;
+    const inStoreMs =
+      this.#storeDueAtMs === null ? null : this.#storeDueAtMs - this.#clock.wallMs() + this.#clock.nowMs();
+    if (atHandMs === null || inStoreMs === null) return atHandMs ?? inStoreMs;
+    return Math.min(atHandMs, inStoreMs);
   }
 
   /** A source of requests is still being read: the queue is not finished before it ends. */
@@ -208,6 +222,7 @@ export class HostAwareQueue {
 
   #planNextClaim(last: { found: number; nextDueAtMs: number | null; sated: number }): void {
     const nowMs = this.#clock.nowMs();
+    this.#storeDueAtMs = last.nextDueAtMs;
     if (last.found > 0) {
       this.#claimNotBeforeMs = 0;
       return;
@@ -243,7 +258,8 @@ export class HostAwareQueue {
   #skip(request: LeasedRequest, rule: string): void {
     const reason = `robots.txt: ${rule}`;
     const outcome = { kind: 'handled', result: 'skipped', reason, patch: null } as const;
-    const unit = { lease: request.lease, outcome, records: [], requests: [], values: [], columns: [] };
+    const records = this.#options.recordsOfSkipped(request, reason);
+    const unit = { lease: request.lease, outcome, records, requests: [], values: [], columns: [] };
     this.#options.onSkipped(request, reason);
     this.settle(unit).catch((error: unknown) => this.#options.onFatal(error));
   }

@@ -1,0 +1,17 @@
+import type { AppCommands } from './app-commands.ts';
+
+/**
+ * The composition root: what each command of the command line does. The parts are put together in app/; each command
+ * loads what it needs.
+ */
+export const crawl: AppCommands['crawl'] = async (job, context) =>
+  (await import('./app/crawl-command.ts')).crawl(job, context);
+
+export const exportRun: AppCommands['exportRun'] = async (job, context) =>
+  (await import('./app/look-commands.ts')).exportRun(job, context);
+
+export const runStatus: AppCommands['runStatus'] = async (job, context) =>
+  (await import('./app/look-commands.ts')).runStatus(job, context);
+
+export const servePracticeApi: AppCommands['servePracticeApi'] = async (job, context, onListening) =>
+  (await import('./app/practice-command.ts')).servePracticeApi(job, context, onListening);

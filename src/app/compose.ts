@@ -1,0 +1,176 @@
+import { Configuration, log as crawleeLog, LogLevel } from '@crawlee/core';
+import type { Input } from '../config/input-schema.ts';
+import type { EventSink } from '../core/events.ts';
+import type { Log } from '../core/log.ts';
+import type { Ports } from '../core/ports.ts';
+import { DatasetColumns } from '../crawl/dataset-columns.ts';
+import { JsonCrawler, type JsonCrawlerOptions } from '../crawl/json-crawler.ts';
+import type { CrawlSettings } from '../crawl/parts.ts';
+import { type PlainList, skippedRow } from '../crawl/plain-list.ts';
+import { createGovernor } from '../governor/create-governor.ts';
+import type { Governor } from '../governor/governor.ts';
+import type { HttpClient } from '../http/client.ts';
+import { createUndiciClient } from '../http/undici-client.ts';
+import { HostAwareQueue } from '../queue/host-aware-request-manager.ts';
+import { createRecorder, type Recorder, type RecorderState } from '../report/recorder.ts';
+import type { RouteRegistry } from '../routes/registry.ts';
+import { createSessionPools, type SessionPools } from '../sessions/session-pools.ts';
+import type { RunStore } from '../storage/store.ts';
+import { followRule } from './follow-rule.ts';
+import { hostConfigs } from './host-configs.ts';
+import { createRobots } from './robots.ts';
+import { HostGate } from './send-gate.ts';
+import { userAgentOf } from './user-agent.ts';
+
+/** A crawl put together, ready to be fed and run. */
+export type Composition = {
+  crawler: JsonCrawler;
+  queue: HostAwareQueue;
+  governor: Governor;
+  recorder: Recorder;
+  sessions: SessionPools;
+  client: HttpClient;
+  /** Ends what was opened here; the store is the caller's. */
+  close(): Promise<void>;
+};
+
+export type CompositionOptions = {
+  input: Input;
+  run: string;
+  store: RunStore;
+  routes: RouteRegistry;
+  plain: PlainList | null;
+  ports: Ports;
+  /** Where `headers` are sent to; may grow while sources are read. */
+  origins: ReadonlySet<string>;
+  reveal: (text: string) => string;
+  /** Aborted when requests in flight must end now. */
+  signal: AbortSignal;
+  /** Called once a second. */
+  onTick: () => void;
+  crawlerOptions?: JsonCrawlerOptions;
+};
+
+/** Where the recorder's state is kept in a run's values. */
+export const RECORDER_KEY = 'recorder';
+// Renewed at a third of it: a process that is killed frees its requests after a minute, where nobody else frees them.
+const LEASE_MS = 60_000;
+
+/** Puts the parts of a crawl together. */
+export async function compose(options: CompositionOptions): Promise<Composition> {
+  const { input, store, ports, signal } = options;
+  const hostConfig = hostConfigs(input.hosts);
+  const recorder = createRecorder({
+    ports,
+    run: options.run,
+    state: await store.values.get<RecorderState>(RECORDER_KEY),
+  });
+  const onEvent = eventSink(recorder, ports.log);
+  const client = createUndiciClient({
+    ports,
+    maxConnectionsPerOrigin: input.maxConcurrency,
+    blockPrivateAddresses: input.blockPrivateAddresses,
+    onEvent,
+  });
+  const { clock, random } = ports;
+  const { maxRequestsPerMinute } = input;
+  const governor = createGovernor({ policyOf: hostConfig, clock, random, onEvent, maxRequestsPerMinute });
+  const sessions = createSessionPools({ hostConfig, ports, reveal: options.reveal, values: store.values, onEvent });
+  await sessions.restore();
+  const robots = createRobots({
+    productToken: input.productToken,
+    userAgent: userAgentOf(input),
+    hostConfig,
+    governor,
+    client,
+    values: store.values,
+    ports,
+    onEvent,
+    gate: () => gate,
+  });
+  const gate: HostGate = new HostGate({
+    governor,
+    keysOf: (host) => sessions.keysOf(host),
+    givenUpElsewhere: (host) => sessions.givenUp(host) ?? robots.givenUp(host),
+    crawlDelayMs: (host) => Math.max(robots.crawlDelayMs(`https://${host}`), robots.crawlDelayMs(`http://${host}`)),
+    onReleased: (host) => queue.released(host),
+  });
+  let crawler: JsonCrawler | null = null;
+  const onFatal = (error: unknown): void => crawler?.fail(error);
+  const queue: HostAwareQueue = new HostAwareQueue({
+    store: store.queue,
+    gate,
+    robots,
+    clock,
+    maxConcurrency: input.maxConcurrency,
+    leaseMs: LEASE_MS,
+    recordsOfSkipped: (request, reason) =>
+      options.plain === null || request.label !== null ? [] : skippedRow(options.plain, { url: request.url, reason }),
+    onSkipped: (request, reason) =>
+      recorder.handled({ host: request.host, result: 'skipped', code: reason, url: request.url }),
+    onGivenUp: (host, reason) => ports.log.warn(`${host} was given up: ${reason}`),
+    onFatal,
+  });
+  const parts = {
+    ports,
+    store,
+    queue,
+    gate,
+    sessions,
+    recorder,
+    columns: await DatasetColumns.load(store.datasets),
+    routes: options.routes,
+    clientFor: () => client,
+    hostConfig,
+    settings: settingsOf(options),
+    plain: options.plain,
+    httpClient: client,
+    signal,
+    onTick: options.onTick,
+  };
+  crawler = new JsonCrawler(parts, { log: quietCrawleeLog(), ...options.crawlerOptions }, crawleeConfig());
+  return {
+    crawler,
+    queue,
+    governor,
+    recorder,
+    sessions,
+    client,
+    close: async () => {
+      robots.close();
+      await queue.close();
+      await sessions.persist();
+      await store.values.set(RECORDER_KEY, recorder.toState());
+      await client.close();
+    },
+  };
+}
+
+function settingsOf({ input, origins, reveal }: CompositionOptions): CrawlSettings {
+  const headers = Object.entries(input.headers).map(([name, value]) => [name.toLowerCase(), reveal(value)] as const);
+  return {
+    maxConcurrency: input.maxConcurrency,
+    maxBodyBytes: input.maxBodyBytes,
+    userAgent: userAgentOf(input),
+    originHeaders: { origins, headers: Object.fromEntries(headers) },
+    mayFollow: followRule(input.followHosts),
+    defaultDataset: input.dataset,
+  };
+}
+
+function eventSink(recorder: Recorder, log: Log): EventSink {
+  return (event) => {
+    recorder.event(event);
+    log.debug(`${event.host}: ${event.reason}`, { event: event.kind, ...event.facts });
+  };
+}
+
+/** Crawlee's own lines would say everything twice; its warnings and errors stay. */
+function quietCrawleeLog() {
+  return crawleeLog.child({ prefix: 'crawlee', level: LogLevel.WARNING });
+}
+
+/** Each crawl has a configuration of its own, so that several may run in one process; nothing is persisted by it. */
+function crawleeConfig(): Configuration {
+  return new Configuration({ persistStorage: false, purgeOnStart: false });
+}

@@ -1,0 +1,154 @@
+import { writeFile } from 'node:fs/promises';
+import { compileRecordSelector } from '../api/record-selector.ts';
+import type { CommandContext } from '../app-commands.ts';
+import type { CrawlJob } from '../config/crawl-job.ts';
+import type { Summary } from '../core/summary.ts';
+import type { PlainList } from '../crawl/plain-list.ts';
+import { BUNDLED_PRACTICE_API } from '../practice-api/options.ts';
+import type { PracticeApi } from '../practice-api/start-practice-api.ts';
+import { sourcesFingerprint } from '../queue/sources/fingerprint.ts';
+import { requireUrls } from '../queue/sources/require-urls.ts';
+import { printSummary } from '../report/print-summary.ts';
+import { routes as ownRoutes } from '../routes/index.ts';
+import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
+import { type CrawlEnd, runCrawl } from './crawl-run.ts';
+import { type PreparedRun, prepareRun } from './prepare-run.ts';
+import { requestsOfSeeds } from './requests-of-seeds.ts';
+import { fingerprintOf, saveMeta } from './run-meta.ts';
+import { summaryOf } from './run-summary.ts';
+import { openVault, requireSecrets } from './secrets.ts';
+import { checkOutputs, writeExports } from './write-exports.ts';
+
+/** What a bare `npm start` crawls. */
+const PRACTICE_RUN = 'practice';
+const PRACTICE_LABEL = /^practice-/;
+
+/** `millrace crawl`, from the job to files and summary. */
+export async function crawl(asked: CrawlJob, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 | 3 }> {
+  const routes = createRouteRegistry(ownRoutes);
+  const practiceApi = asked.source === 'routes' ? await startPracticeApi(routes, context) : null;
+  try {
+    const prepared = await prepare(asked, { routes, context, isPractice: practiceApi !== null });
+    try {
+      return await crawlPrepared(prepared, { routes, context, practiceApiUrl: practiceApi?.url ?? null });
+    } finally {
+      await prepared.run.close();
+    }
+  } finally {
+    await practiceApi?.close();
+  }
+}
+
+async function startPracticeApi(routes: RouteRegistry, { ports }: CommandContext): Promise<PracticeApi | null> {
+  if (!routes.labels.some((label) => PRACTICE_LABEL.test(label))) return null;
+  const { startPracticeApi: start } = await import('../practice-api/start-practice-api.ts');
+  const api = await start(BUNDLED_PRACTICE_API);
+  ports.log.info(`Crawling the bundled practice API at ${api.url}, to show how it goes.`);
+  ports.log.info('To crawl your own: npm start -- urls.txt, or npm start -- https://api.example.com/items/1');
+  return api;
+}
+
+type Surroundings = { routes: RouteRegistry; context: CommandContext };
+
+async function prepare(
+  asked: CrawlJob,
+  { routes, context, isPractice }: Surroundings & { isPractice: boolean },
+): Promise<PreparedRun> {
+  const { ports, signal, stdin } = context;
+  const job = isPractice && asked.run === PRACTICE_RUN ? { ...asked, fresh: true } : asked;
+  await checkOutputs({ outputs: job.outputs, own: new Set(), force: job.force || !job.fresh });
+  const { method, body } = job.input;
+  if (job.inputs.length > 0) await requireUrls(job.inputs, { defaults: { method, body }, stdin, signal });
+  const fingerprint = async (): Promise<string> =>
+    fingerprintOf(job, { sources: await sourcesFingerprint(job.inputs, signal), labels: routes.labels });
+  return prepareRun(job, fingerprint, ports);
+}
+
+async function crawlPrepared(
+  prepared: PreparedRun,
+  { routes, context, practiceApiUrl }: Surroundings & { practiceApiUrl: string | null },
+): Promise<{ summary: Summary; exitCode: 0 | 3 }> {
+  const { job, meta, run } = prepared;
+  const own = new Set(meta.exports);
+  await checkOutputs({ outputs: job.outputs, own, force: job.force });
+  const vault = openVault(context.env, job.baseDir);
+  requireSecrets(job.input, vault);
+  await sayHowItBegins(prepared, context);
+  const usesRoutes = job.source === 'routes' || job.input.routes;
+  const end = await runCrawl({
+    prepared,
+    context,
+    routes,
+    seeds: usesRoutes ? requestsOfSeeds(routes, practiceApiUrl) : null,
+    plain: plainListOf(job),
+    reveal: (text) => vault.reveal(text),
+  });
+  const files = end.wasInterrupted || !job.exportAtEnd ? [] : await exportAll(prepared, { own, context });
+  meta.exports = [...new Set([...meta.exports, ...files])];
+  meta.isFinished = end.counts.pending === 0 && end.feed.isDone;
+  await saveMeta(run.store.values, meta);
+  const summary = await summaryOf({ prepared, end, exports: files });
+  await writeFile(run.paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
+  tell(summary, { job, end, context });
+  return { summary, exitCode: isComplete(summary) ? 0 : 3 };
+}
+
+async function sayHowItBegins({ isResumed, job, run }: PreparedRun, { ports }: CommandContext): Promise<void> {
+  if (!isResumed) return;
+  const { total, pending } = await run.store.queue.counts();
+  ports.log.info(`Continuing run "${job.run}": ${total - pending} of ${total} requests are done.`);
+}
+
+function plainListOf({ input }: CrawlJob): PlainList {
+  const selector = input.select === null ? null : compileRecordSelector(input.select);
+  return {
+    dataset: input.dataset,
+    selector:
+      selector === null
+        ? null
+        : { path: input.select!, select: (body) => [...selector.select(body, { isFirst: true }).records] },
+    sourceColumn: input.sourceColumn,
+  };
+}
+
+async function exportAll(
+  { job, run }: PreparedRun,
+  { own, context }: { own: ReadonlySet<string>; context: CommandContext },
+): Promise<string[]> {
+  return writeExports({
+    datasets: run.store.datasets,
+    names: null,
+    outputs: job.outputs,
+    folder: run.paths.exports,
+    formats: job.input.export.formats,
+    own,
+    force: job.force,
+    stdout: context.stdout,
+    signal: context.signal,
+  });
+}
+
+function isComplete({ state, requests }: Summary): boolean {
+  const isAllSkipped = requests.total > 0 && requests.skipped === requests.total;
+  return state === 'finished' && requests.failed === 0 && !isAllSkipped;
+}
+
+function tell(
+  summary: Summary,
+  { job, end, context }: { job: CrawlJob; end: CrawlEnd; context: CommandContext },
+): void {
+  const { log } = context.ports;
+  if (!job.quiet && !job.json) context.area.print(`\n${printSummary(summary, { color: context.color })}\n`);
+  const { requests } = summary;
+  if (requests.total > 0 && requests.skipped === requests.total)
+    log.warn('All URLs were skipped: robots.txt forbids them. If you may fetch them all the same: --ignore-robots.');
+  if (summary.invalid > 0)
+    log.warn(`${summary.invalid} records did not fit their schema and are in dataset "invalid", whole.`);
+  const resume = `millrace crawl --run ${job.run}`;
+  if (end.wasInterrupted)
+    log.warn(`Stopped. All that was done is saved; ${requests.pending} requests are left. Go on: ${resume}`);
+  else if (summary.state === 'incomplete')
+    log.warn(
+      `The run is incomplete${end.endedEarly ? `: ${end.endedEarly}` : ''}. ${requests.pending} requests are left. Go on: ${resume}`,
+    );
+}

@@ -1,0 +1,133 @@
+import type { CommandContext } from '../app-commands.ts';
+import type { KeySnapshot } from '../core/key-snapshot.ts';
+import { SECOND_MS } from '../core/units.ts';
+import type { PlainList } from '../crawl/plain-list.ts';
+import { MalformedReport } from '../queue/sources/malformed-report.ts';
+import { startProgress } from '../report/progress.ts';
+import type { RouteRegistry } from '../routes/registry.ts';
+import type { NewRequest, QueueCounts } from '../storage/store.ts';
+import { type Composition, compose } from './compose.ts';
+import { feedSeeds, feedSources } from './feed.ts';
+import type { PreparedRun } from './prepare-run.ts';
+import { progressFacts } from './progress-facts.ts';
+import { type FeedState, loadFeed, saveFeed } from './run-meta.ts';
+import { RunMonitor } from './run-monitor.ts';
+
+export type CrawlEnd = {
+  composition: Composition;
+  counts: QueueCounts;
+  /** The governor's last word on each key. */
+  snapshots: readonly KeySnapshot[];
+  feed: FeedState;
+  /** Why it ended before all was done; null when it did not. */
+  endedEarly: string | null;
+  wasInterrupted: boolean;
+};
+
+export type CrawlRunOptions = {
+  prepared: PreparedRun;
+  context: CommandContext;
+  routes: RouteRegistry;
+  seeds: AsyncIterable<NewRequest> | null;
+  plain: PlainList | null;
+  reveal: (text: string) => string;
+};
+
+/** Requests in flight get so long to end after a signal. A second signal ends the process at once. */
+const DRAIN_MS = 10 * SECOND_MS;
+
+/** Feeds and runs one crawl to its end, or to where it is stopped; everything it opened but the store is closed. */
+export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
+  const { prepared, context, plain, routes, reveal } = options;
+  const { job, run } = prepared;
+  const { ports, signal } = context;
+  const feed = await loadFeed(run.store.values);
+  const cutOff = new AbortController();
+  const origins = new Set(feed.origins);
+  const composition = await compose({
+    input: job.input,
+    run: job.run,
+    store: run.store,
+    routes,
+    plain,
+    ports,
+    origins,
+    reveal,
+    signal: cutOff.signal,
+    onTick: () => {},
+  });
+  const { crawler } = composition;
+  let endedEarly: string | null = null;
+  const end = (reason: string): void => {
+    endedEarly ??= reason;
+    crawler.stop();
+    void crawler.autoscaledPool?.notify();
+  };
+  const monitor = new RunMonitor({ composition, store: run.store, input: job.input, ports, onLimit: end });
+  const stopped = onceAborted(signal, () => {
+    ports.log.info('Stopping: requests in flight get up to 10 s to end. Once more to end at once.');
+    end('stopped');
+    ports.clock.schedule(DRAIN_MS, () => cutOff.abort(signal.reason));
+  });
+  const progress = startProgress({
+    ports,
+    area: context.area,
+    color: context.color,
+    quiet: job.progress === 'off',
+    facts: () => progressFacts({ counts: monitor.counts, snapshots: monitor.snapshots, composition }),
+  });
+  try {
+    await monitor.start();
+    const feeding = feedAll(options, { composition, feed, origins });
+    // Its error, if any, is met below; until then it must not count as unhandled.
+    feeding.catch((error: unknown) => (signal.aborted ? undefined : crawler.fail(error)));
+    await crawler.run();
+    if (!signal.aborted && endedEarly === null) await feeding;
+    await monitor.stop();
+  } finally {
+    stopped();
+    progress.stop();
+    await composition.close();
+  }
+  const counts = await run.store.queue.counts();
+  return { composition, counts, snapshots: monitor.snapshots, feed, endedEarly, wasInterrupted: signal.aborted };
+}
+
+async function feedAll(
+  { prepared, context, seeds }: CrawlRunOptions,
+  { composition, feed, origins }: { composition: Composition; feed: FeedState; origins: Set<string> },
+): Promise<void> {
+  const { job, run } = prepared;
+  if (feed.isDone) return;
+  const { queue } = composition;
+  const { values } = run.store;
+  const close = queue.openSource();
+  const malformed = new MalformedReport(context.ports.log);
+  const options = {
+    queue,
+    values,
+    state: feed,
+    origins,
+    sources: job.inputs,
+    input: job.input,
+    stdin: context.stdin,
+    onMalformed: malformed.add,
+    signal: context.signal,
+  };
+  try {
+    if (seeds !== null) await feedSeeds(options, seeds);
+    await feedSources(options);
+    malformed.end();
+    feed.isDone = true;
+    await saveFeed(values, feed);
+  } finally {
+    close();
+  }
+}
+
+/** @returns stops listening */
+function onceAborted(signal: AbortSignal, action: () => void): () => void {
+  if (signal.aborted) action();
+  else signal.addEventListener('abort', action, { once: true });
+  return () => signal.removeEventListener('abort', action);
+}

@@ -1,0 +1,89 @@
+import type { CrawlJob } from '../config/crawl-job.ts';
+import { resumeInput } from '../config/load-input.ts';
+import { UsageError } from '../core/errors.ts';
+import type { Ports } from '../core/ports.ts';
+import { moveToPrevious, type OpenRun, openRun, runExists } from '../storage/runs.ts';
+import { loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
+
+/** A run that is locked and open, and the job as it is to be done: a resumed one is what the run has stored. */
+export type PreparedRun = { run: OpenRun; meta: RunMeta; job: CrawlJob; isResumed: boolean };
+
+/** Values that a new run of a name takes over from the finished one: increments and ETags. */
+export const CARRIED_PREFIX = 'carry/';
+
+/**
+ * Opens the run a job asks for: continues an unfinished one of the same input, keeps a finished one as previous and
+ * begins anew.
+ * @param fingerprint of the job's input; not asked for when the run alone is resumed
+ * @throws UsageError for another input over an unfinished run, or a run to resume that is not there
+ * @throws EnvironmentError when the run is in use or cannot be written
+ */
+export async function prepareRun(
+  job: CrawlJob,
+  fingerprint: () => Promise<string>,
+  ports: Ports,
+): Promise<PreparedRun> {
+  if (job.source === 'resume' && !(await runExists(job.storageDir, job.run))) throw noSuchRun(job);
+  const wanted = job.source === 'resume' ? null : await fingerprint();
+  const run = await open(job, ports);
+  try {
+    const stored = await loadMeta(run.store.values);
+    if (stored === null || mustBeginAnew(job, stored)) return await beginAnew(job, { run, stored, wanted, ports });
+    if (wanted !== null && wanted !== stored.fingerprint) throw otherInput(job);
+    return { run, meta: stored, job: resumedJob(job, stored), isResumed: true };
+  } catch (error) {
+    await run.close();
+    throw error;
+  }
+}
+
+function open(job: CrawlJob, ports: Ports): Promise<OpenRun> {
+  const { storageDir, run: name, join } = job;
+  return openRun({ storageDir, name, durability: job.input.durability, ports, access: join ? 'join' : 'own' });
+}
+
+function mustBeginAnew(job: CrawlJob, stored: RunMeta): boolean {
+  return !job.join && (job.fresh || stored.isFinished);
+}
+
+type Beginning = { run: OpenRun; stored: RunMeta | null; wanted: string | null; ports: Ports };
+
+async function beginAnew(job: CrawlJob, { run, stored, wanted, ports }: Beginning): Promise<PreparedRun> {
+  const asked = stored !== null && job.source === 'resume' ? resumedJob(job, stored) : job;
+  const meta = metaOf(asked, wanted ?? stored?.fingerprint ?? '');
+  if (stored === null) {
+    await saveMeta(run.store.values, meta);
+    return { run, meta, job: asked, isResumed: false };
+  }
+  const carried = await run.store.values.entries<unknown>(CARRIED_PREFIX);
+  await run.close();
+  await moveToPrevious({ storageDir: job.storageDir, name: job.run, clock: ports.clock });
+  const fresh = await open(job, ports);
+  for (const [key, value] of carried) await fresh.store.values.set(key, value);
+  await saveMeta(fresh.store.values, meta);
+  return { run: fresh, meta, job: asked, isResumed: false };
+}
+
+function metaOf(job: CrawlJob, fingerprint: string): RunMeta {
+  const { document, baseDir, inputs } = job;
+  const source = job.source === 'routes' ? 'routes' : 'given';
+  return { version: 1, fingerprint, isFinished: false, source, document, baseDir, inputs, exports: [] };
+}
+
+/** The job as stored, with what the command line sets now laid over it. */
+function resumedJob(job: CrawlJob, stored: RunMeta): CrawlJob {
+  const loaded = resumeInput(stored.document, job.overrides);
+  return { ...job, ...loaded, source: stored.source, baseDir: stored.baseDir, inputs: stored.inputs };
+}
+
+function noSuchRun({ run, storageDir }: CrawlJob): UsageError {
+  return new UsageError(
+    `There is no run "${run}" in ${storageDir} to resume: name what to crawl, for example \`millrace urls.txt --run ${run}\`.`,
+  );
+}
+
+function otherInput({ run }: CrawlJob): UsageError {
+  return new UsageError(
+    `Run "${run}" is unfinished and was begun with another input. Resume it (\`millrace crawl --run ${run}\`), give this one a name of its own (--run NAME), or begin anew (--fresh; the unfinished one is kept as ${run}.previous).`,
+  );
+}

@@ -1,0 +1,126 @@
+import type { Input } from '../config/input-schema.ts';
+import type { KeySnapshot } from '../core/key-snapshot.ts';
+import type { Ports } from '../core/ports.ts';
+import { SECOND_MS } from '../core/units.ts';
+import type { QueueCounts, RunStore } from '../storage/store.ts';
+import { type Composition, RECORDER_KEY } from './compose.ts';
+
+const EVERY_MS = 250;
+const SAVE_EVERY_MS = 5 * SECOND_MS;
+// A share says nothing of the first few.
+const LEAST_HANDLED_FOR_SHARE = 100;
+
+export type RunMonitorOptions = {
+  composition: Composition;
+  store: RunStore;
+  input: Input;
+  ports: Ports;
+  /** The crawl has to end before all is done, and why. */
+  onLimit: (reason: string) => void;
+};
+
+/** Looks at a running crawl four times a second: counts, limits of the crawl, and what a restart must not lose. */
+export class RunMonitor {
+  readonly #options: RunMonitorOptions;
+  readonly #startedMs: number;
+  #counts: QueueCounts = { total: 0, succeeded: 0, failed: 0, skipped: 0, pending: 0 };
+  #snapshots: KeySnapshot[] = [];
+  #savedAtMs: number;
+  #cancel: () => void = () => {};
+  #looking: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(options: RunMonitorOptions) {
+    this.#options = options;
+    this.#startedMs = options.ports.clock.nowMs();
+    this.#savedAtMs = this.#startedMs;
+  }
+
+  get counts(): QueueCounts {
+    return this.#counts;
+  }
+
+  get snapshots(): readonly KeySnapshot[] {
+    return this.#snapshots;
+  }
+
+  async start(): Promise<void> {
+    await this.#look();
+    this.#arm();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel();
+    await this.#looking;
+    await this.#look();
+  }
+
+  #arm(): void {
+    this.#cancel = this.#options.ports.clock.schedule(EVERY_MS, () => {
+      this.#looking = this.#look()
+        .then(() => {
+          if (!this.#isStopped) this.#arm();
+        })
+        .catch((error: unknown) => this.#options.composition.crawler.fail(error));
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { composition, store, input, ports } = this.#options;
+    const { governor, recorder, client, crawler } = composition;
+    const nowMs = ports.clock.nowMs();
+    this.#counts = await store.queue.counts();
+    this.#snapshots = governor.snapshot(nowMs);
+    const { total, pending } = this.#counts;
+    crawler.setCounts({ total, handled: total - pending });
+    recorder.tick({
+      snapshots: this.#snapshots,
+      maxConcurrency: input.maxConcurrency,
+      connections: client.stats(),
+      pending: await store.queue.pendingHosts(HOSTS_LOOKED_AT),
+    });
+    const reason = limitReached(input, {
+      counts: this.#counts,
+      elapsedMs: nowMs - this.#startedMs,
+      idleForMs: this.#idleForMs(),
+    });
+    if (reason !== null) this.#options.onLimit(reason);
+    if (nowMs - this.#savedAtMs >= SAVE_EVERY_MS) await this.#save(nowMs);
+  }
+
+  /** How long nothing can be sent, as far as is known now; 0 while something is under way. */
+  #idleForMs(): number {
+    const { composition, ports } = this.#options;
+    if (composition.crawler.inFlight > 0) return 0;
+    const atMs = composition.queue.nextReadyAtMs;
+    return atMs === null ? 0 : Math.max(0, atMs - ports.clock.nowMs());
+  }
+
+  async #save(nowMs: number): Promise<void> {
+    const { composition, store } = this.#options;
+    this.#savedAtMs = nowMs;
+    await store.values.set(RECORDER_KEY, composition.recorder.toState());
+    await composition.sessions.persist();
+  }
+}
+
+const HOSTS_LOOKED_AT = 100;
+
+/** @returns why the crawl has to end before all is done; null while it has not */
+export function limitReached(
+  input: Input,
+  now: { counts: QueueCounts; elapsedMs: number; idleForMs: number },
+): string | null {
+  const { failed, succeeded } = now.counts;
+  const handled = failed + succeeded;
+  if (input.maxDurationSecs !== null && now.elapsedMs >= input.maxDurationSecs * SECOND_MS)
+    return `maxDurationSecs (${input.maxDurationSecs}) is reached`;
+  if (input.maxFailures !== null && failed >= input.maxFailures)
+    return `${failed} requests have failed: maxFailures is ${input.maxFailures}`;
+  if (input.maxFailureShare !== null && handled >= LEAST_HANDLED_FOR_SHARE && failed / handled > input.maxFailureShare)
+    return `${failed} of ${handled} requests have failed: maxFailureShare is ${input.maxFailureShare}`;
+  if (input.maxWaitSecs !== null && now.idleForMs > input.maxWaitSecs * SECOND_MS)
+    return `every host left is parked for ${Math.ceil(now.idleForMs / SECOND_MS)} s: maxWaitSecs is ${input.maxWaitSecs}`;
+  return null;
+}

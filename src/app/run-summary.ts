@@ -1,0 +1,35 @@
+import type { Summary } from '../core/summary.ts';
+import { buildSummary } from '../report/summary.ts';
+import type { CrawlEnd } from './crawl-run.ts';
+import { hostConfigs } from './host-configs.ts';
+import type { PreparedRun } from './prepare-run.ts';
+
+/** The summary of a crawl that has ended. */
+export async function summaryOf(facts: {
+  prepared: PreparedRun;
+  end: CrawlEnd;
+  exports: readonly string[];
+}): Promise<Summary> {
+  const { prepared, end } = facts;
+  const { job, run } = prepared;
+  const { queue, datasets } = run.store;
+  const hostConfig = hostConfigs(job.input.hosts);
+  const { lines, malformed, duplicates } = end.feed;
+  return buildSummary({
+    recorder: end.composition.recorder.toState(),
+    state: stateOf(end),
+    queue: end.counts,
+    datasets: await datasets.list(),
+    snapshots: end.snapshots,
+    maxConcurrency: job.input.maxConcurrency,
+    hostConcurrency: (host) => hostConfig(host).maxConcurrency,
+    input: { lines, malformed, duplicates },
+    skipReasons: await queue.skipReasons(),
+    exports: facts.exports,
+  });
+}
+
+function stateOf({ wasInterrupted, counts, feed }: CrawlEnd): Summary['state'] {
+  if (counts.pending === 0 && feed.isDone) return 'finished';
+  return wasInterrupted ? 'interrupted' : 'incomplete';
+}

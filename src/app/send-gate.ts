@@ -1,0 +1,96 @@
+import type { Clock } from '../core/clock.ts';
+import type { Sample, Verdict } from '../core/sample.ts';
+import type { SendGate } from '../crawl/parts.ts';
+import type { Governor } from '../governor/governor.ts';
+import type { Gate } from '../queue/ports.ts';
+
+export type GateFacts = {
+  governor: Governor;
+  /** Keys a request to the host may be sent with, the best first. */
+  keysOf: (host: string) => readonly string[];
+  /** Why its robots.txt or its proxies have the host given up; null while they have not. */
+  givenUpElsewhere: (host: string) => string | null;
+  /** What the host's robots.txt asks for between two requests, ms; 0 = nothing. */
+  crawlDelayMs: (host: string) => number;
+  /** A request that is not of the queue has ended: whoever waited for its place may go. */
+  onReleased: (host: string) => void;
+};
+
+/**
+ * The governor's keys, as a host: the first key with room takes the request. A Crawl-delay holds for the host whatever
+ * the key.
+ */
+export class HostGate implements Gate, SendGate {
+  readonly #facts: GateFacts;
+  readonly #lastSentMs = new Map<string, number>();
+
+  constructor(facts: GateFacts) {
+    this.#facts = facts;
+  }
+
+  tryAcquire(host: string, nowMs: number): string | number {
+    const { governor, keysOf } = this.#facts;
+    const delayMs = this.#facts.crawlDelayMs(host);
+    if (delayMs > 0) {
+      const allowedAtMs = (this.#lastSentMs.get(host) ?? Number.NEGATIVE_INFINITY) + delayMs;
+      if (nowMs < allowedAtMs) return allowedAtMs;
+    }
+    let earliestMs = Number.POSITIVE_INFINITY;
+    for (const key of keysOf(host)) {
+      const atMs = governor.tryAcquire(key, nowMs);
+      if (atMs === 0) {
+        if (delayMs > 0) this.#lastSentMs.set(host, nowMs);
+        return key;
+      }
+      if (atMs < earliestMs) earliestMs = atMs;
+    }
+    return earliestMs;
+  }
+
+  finish(sample: Sample): Verdict {
+    return this.#facts.governor.finish(sample);
+  }
+
+  /** For requests outside of the queue. */
+  released(host: string): void {
+    this.#facts.onReleased(host);
+  }
+
+  cancel(key: string, nowMs: number): void {
+    this.#facts.governor.cancel(key, nowMs);
+  }
+
+  /** A host is given up when all of its keys are. */
+  givenUp(host: string, nowMs: number): string | null {
+    const { governor, keysOf, givenUpElsewhere } = this.#facts;
+    let reason = givenUpElsewhere(host);
+    if (reason !== null) return reason;
+    for (const key of keysOf(host)) {
+      reason = governor.givenUp(key, nowMs);
+      if (reason === null) return null;
+    }
+    return reason;
+  }
+
+  appetite(host: string, nowMs: number, horizonMs: number): number {
+    let sum = 0;
+    for (const key of this.#facts.keysOf(host)) sum += this.#facts.governor.appetite(key, nowMs, horizonMs);
+    return sum;
+  }
+}
+
+/** Waits until a host may be sent to. For requests outside of the queue: robots.txt, tokens. */
+export async function awaitGrant(
+  gate: Gate,
+  host: string,
+  wait: { clock: Clock; signal?: AbortSignal },
+): Promise<string> {
+  for (;;) {
+    const nowMs = wait.clock.nowMs();
+    const answer = gate.tryAcquire(host, nowMs);
+    if (typeof answer === 'string') return answer;
+    await wait.clock.sleep(Math.min(Math.max(answer - nowMs, 1), LONGEST_POLL_MS), wait.signal);
+  }
+}
+
+const LONGEST_POLL_MS = 250;

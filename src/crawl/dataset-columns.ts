@@ -1,0 +1,26 @@
+import { ColumnTracker } from '../export/flatten.ts';
+import type { DatasetStore } from '../storage/store.ts';
+
+/** The columns of every dataset of a run, kept while records are written. */
+export class DatasetColumns {
+  readonly #trackers = new Map<string, ColumnTracker>();
+
+  /** Goes on where the run's earlier process left off. */
+  static async load(datasets: DatasetStore): Promise<DatasetColumns> {
+    const columns = new DatasetColumns();
+    for (const { name } of await datasets.list()) {
+      columns.#trackers.set(name, new ColumnTracker(await datasets.columns(name)));
+    }
+    return columns;
+  }
+
+  /** @returns columns of the record seen for the first time in its dataset */
+  observe(dataset: string, json: string): readonly string[] {
+    let tracker = this.#trackers.get(dataset);
+    if (tracker === undefined) {
+      tracker = new ColumnTracker();
+      this.#trackers.set(dataset, tracker);
+    }
+    return tracker.add(json);
+  }
+}

@@ -1,0 +1,30 @@
+import type { Request } from '@crawlee/core';
+import type { HttpResponse } from '../http/client.ts';
+import type { Taken } from '../queue/host-scheduler.ts';
+import type { HostSession } from '../sessions/session-pools.ts';
+import type { LeasedRequest } from '../storage/store.ts';
+import type { JsonContext } from './json-context.ts';
+import type { RequestData, RequestPatch } from './lean-request.ts';
+import type { PendingWork } from './pending-work.ts';
+
+/** One request being worked on, from its grant to its acknowledgement. */
+export type Job = {
+  readonly taken: Taken;
+  readonly leased: LeasedRequest;
+  readonly request: Request;
+  readonly data: RequestData;
+  readonly patch: RequestPatch;
+  readonly session: HostSession;
+  /** What it writes; a new one when the handler was timed out and may still write late. */
+  work: PendingWork;
+  /** Epoch ms of the first attempt, this one if there was none before. */
+  readonly firstAtMs: number;
+  /** Made only when a hook or handler of the user's asks for it. */
+  context: JsonContext | null;
+  /** The last response; null while there is none. */
+  response: HttpResponse | null;
+  /** The proxy it was sent by; null = none. */
+  proxyUrl: string | null;
+  /** Whether user code may have changed the request. */
+  isExposed: boolean;
+};

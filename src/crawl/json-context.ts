@@ -1,0 +1,144 @@
+import type { Dictionary, ProxyInfo, Request, RequestQueueOperationOptions, Session } from '@crawlee/core';
+import type { ResponseHeaders } from '../core/headers.ts';
+import type { NewRequest } from '../storage/store.ts';
+import type { ContextHost } from './context-host.ts';
+import { fromSource, type RequestSource } from './new-request.ts';
+import type { PendingWork } from './pending-work.ts';
+
+/** The response as hooks and handlers see it: Crawlee's names for what every client has. */
+export type PlainResponse = {
+  statusCode: number;
+  headers: ResponseHeaders;
+  url: string;
+  httpVersion: string;
+  complete: true;
+};
+
+type BatchOptions = RequestQueueOperationOptions & { maxNewRequests?: number };
+
+/** What is known once the response is there. */
+export type ContextResponse = {
+  response: PlainResponse;
+  body: string | Buffer;
+  json: unknown;
+  contentType: { type: string; encoding: BufferEncoding };
+};
+
+/**
+ * Crawlee's crawling context. What a handler writes through it is kept in `work` and committed with the request's
+ * acknowledgement. Functions are getters, so that they can be destructured and cost nothing unless used.
+ */
+export class JsonContext {
+  readonly crawler: unknown;
+  readonly request: Request;
+  readonly session: Session | undefined;
+  readonly proxyInfo: ProxyInfo | undefined;
+  /** Aborted when the handler has run out of time or the crawl ends. */
+  readonly signal: AbortSignal;
+  response: PlainResponse | undefined;
+  body: string | Buffer | undefined;
+  json: unknown;
+  contentType: ContextResponse['contentType'] | undefined;
+  readonly #host: ContextHost;
+  readonly #work: PendingWork;
+
+  constructor(options: {
+    host: ContextHost;
+    work: PendingWork;
+    request: Request;
+    session: Session | undefined;
+    proxyInfo: ProxyInfo | undefined;
+    signal: AbortSignal;
+  }) {
+    this.#host = options.host;
+    this.#work = options.work;
+    this.crawler = options.host.crawler;
+    this.request = options.request;
+    this.session = options.session;
+    this.proxyInfo = options.proxyInfo;
+    this.signal = options.signal;
+  }
+
+  get id(): string {
+    return this.request.id ?? this.request.uniqueKey;
+  }
+
+  get log(): unknown {
+    return this.#host.log;
+  }
+
+  setResponse(response: ContextResponse): void {
+    Object.assign(this, response);
+  }
+
+  get pushData() {
+    return async (data: unknown, datasetIdOrName?: string): Promise<void> => {
+      const dataset = datasetIdOrName ?? this.#host.defaultDataset;
+      for (const record of Array.isArray(data) ? data : [data]) this.#work.addRecord(dataset, record);
+    };
+  }
+
+  get addRequests() {
+    return async (requests: Iterable<RequestSource>, options: BatchOptions = {}) => {
+      const sources = [...requests];
+      for (const source of sources) await this.#host.validateUserData(source);
+      return this.#buffer(sources, options);
+    };
+  }
+
+  get enqueueLinks() {
+    return (options: Dictionary = {}): Promise<unknown> =>
+      this.#host.enqueueLinks(options, this.request, {
+        addRequestsBatched: async (requests: Iterable<RequestSource>, batchOptions: BatchOptions) =>
+          this.#buffer([...requests], batchOptions),
+      });
+  }
+
+  get useState() {
+    return async <State extends Dictionary>(defaultValue?: State): Promise<State> => {
+      const state = await this.#host.useState(defaultValue ?? ({} as State));
+      this.#host.markStateUsed(this.#work);
+      return state;
+    };
+  }
+
+  get sendRequest(): unknown {
+    return this.#host.sendRequestFor(this.request, this.session, this.proxyInfo?.url);
+  }
+
+  get getKeyValueStore() {
+    return (idOrName?: string): Promise<unknown> => this.#host.openKeyValueStore(idOrName);
+  }
+
+  get parseWithCheerio() {
+    return async (): Promise<never> => {
+      throw new Error('millrace reads JSON and has no parseWithCheerio: use CheerioCrawler for HTML');
+    };
+  }
+
+  get waitForSelector() {
+    return this.parseWithCheerio;
+  }
+
+  /** Requests found here are added with the acknowledgement; whether they were new is known only then. */
+  #buffer(sources: readonly RequestSource[], options: BatchOptions) {
+    const limit = options.maxNewRequests ?? Number.POSITIVE_INFINITY;
+    const taken = sources.slice(0, limit === Number.POSITIVE_INFINITY ? undefined : limit);
+    const added = taken.map((source) => fromSource(source, this.request.crawlDepth + 1));
+    for (const request of added) this.#work.addRequest(request);
+    return {
+      addedRequests: added.map(asProcessed),
+      requestsOverLimit: sources.slice(taken.length),
+      waitForAllRequestsToBeAdded: Promise.resolve([]),
+    };
+  }
+}
+
+function asProcessed(request: NewRequest) {
+  return {
+    requestId: request.uniqueKey,
+    uniqueKey: request.uniqueKey,
+    wasAlreadyPresent: false,
+    wasAlreadyHandled: false,
+  };
+}

@@ -1,0 +1,70 @@
+import { stringifyExact } from '../core/exact-json.ts';
+import type { Lease, NewRecord, NewRequest, Outcome, UnitOfWork } from '../storage/store.ts';
+import type { DatasetColumns } from './dataset-columns.ts';
+
+/** What a handler has asked to write: kept until its request is acknowledged, or dropped if it fails. */
+export class PendingWork {
+  readonly #columns: DatasetColumns;
+  #records: NewRecord[] = [];
+  #requests: NewRequest[] = [];
+  #values: { key: string; json: string | null }[] = [];
+  #newColumns: { dataset: string; path: string }[] = [];
+  #isClosed = false;
+
+  constructor(columns: DatasetColumns) {
+    this.#columns = columns;
+  }
+
+  /** @param record an object, or any JSON value */
+  addRecord(dataset: string, record: unknown): void {
+    this.addJson(dataset, stringifyExact(record));
+  }
+
+  /** @param json a record's text: one line, as it is to be stored */
+  addJson(dataset: string, json: string): void {
+    if (this.#isClosed) return;
+    this.#records.push({ dataset, json });
+    for (const path of this.#columns.observe(dataset, json)) this.#newColumns.push({ dataset, path });
+  }
+
+  addRequest(request: NewRequest): void {
+    if (!this.#isClosed) this.#requests.push(request);
+  }
+
+  setValue(key: string, json: string | null): void {
+    if (!this.#isClosed) this.#values.push({ key, json });
+  }
+
+  /** Drops what was written so far: the attempt failed. */
+  clear(): void {
+    this.#records = [];
+    this.#requests = [];
+    this.#values = [];
+  }
+
+  /** Writes that come later are dropped: the handler was too late. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  get recordCount(): number {
+    return this.#records.length;
+  }
+
+  /** All of it, fenced by the lease. */
+  toUnit(lease: Lease, outcome: Outcome): UnitOfWork {
+    this.close();
+    return {
+      lease,
+      outcome,
+      records: this.#records,
+      requests: this.#requests,
+      values: this.#values,
+      columns: this.#newColumns,
+    };
+  }
+}

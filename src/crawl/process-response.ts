@@ -1,0 +1,83 @@
+import type { Clock } from '../core/clock.ts';
+import { headerText } from '../core/headers.ts';
+import { decodeBody, parseJsonText } from '../http/bodies.ts';
+import type { Recorder } from '../report/recorder.ts';
+import type { Route } from '../routes/define-route.ts';
+import { DEFAULT_DATASET, runRoute } from '../routes/run-route.ts';
+import { codeOfStatus, RequestFailure } from './failure-codes.ts';
+import { INVALID_DATASET } from './failure-record.ts';
+import type { Job } from './job.ts';
+import { fromFollowUp } from './new-request.ts';
+import type { CrawlSettings } from './parts.ts';
+import type { Reply } from './transport.ts';
+
+/** A response whose body was read. */
+export type ParsedReply = Reply & { body: unknown; text: string };
+
+/**
+ * Refuses a response by its status.
+ * @throws RequestFailure with code HTTP_<status>
+ */
+export function requireSuccess(reply: Reply, isError: (status: number) => boolean): void {
+  const { status } = reply.response;
+  if (!isError(status)) return;
+  throw new RequestFailure(codeOfStatus(status), `${reply.url} answered ${status}`);
+}
+
+/**
+ * Parses the body, once.
+ * @throws InvalidJsonError with an excerpt
+ */
+export function parseReply(reply: Reply): ParsedReply {
+  const { response } = reply;
+  const text = decodeBody(response.body, response.headers);
+  return {
+    ...reply,
+    text,
+    body: parseJsonText(text, {
+      status: response.status,
+      url: reply.url,
+      contentType: headerText(response.headers, 'content-type'),
+    }),
+  };
+}
+
+/** Runs a route on a response and writes what it found. */
+export function applyRoute(
+  route: Route,
+  facts: { job: Job; reply: ParsedReply; settings: CrawlSettings; onRefused: (url: string) => void },
+): void {
+  const { job, reply, settings } = facts;
+  const page = {
+    url: reply.url,
+    status: reply.response.status,
+    headers: reply.response.headers,
+    body: reply.body,
+    userData: job.data.userData ?? {},
+  };
+  const result = runRoute(route, page);
+  for (const { dataset, record } of result.records) {
+    job.work.addRecord(dataset === DEFAULT_DATASET ? settings.defaultDataset : dataset, record);
+  }
+  for (const { issues, record } of result.invalid) {
+    job.work.addRecord(INVALID_DATASET, { url: job.request.url, label: route.label, issues, record });
+  }
+  for (const followUp of result.requests) {
+    const request = fromFollowUp(followUp, { url: reply.url, label: route.label });
+    if (settings.mayFollow(job.leased.host, request.host)) job.work.addRequest(request);
+    else facts.onRefused(request.url);
+  }
+}
+
+/** Runs an action and adds its time to a phase of the host. */
+export function timed<T>(
+  facts: { clock: Clock; recorder: Recorder; host: string; phase: 'parse' | 'handler' },
+  action: () => T,
+): T {
+  const startedMs = facts.clock.nowMs();
+  try {
+    return action();
+  } finally {
+    facts.recorder.time(facts.host, facts.phase, facts.clock.nowMs() - startedMs);
+  }
+}

@@ -1,0 +1,275 @@
+import type { ProxyInfo } from '@crawlee/core';
+import { messageOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Taken } from '../queue/host-scheduler.ts';
+import type { Route } from '../routes/define-route.ts';
+import type { LeasedRequest } from '../storage/store.ts';
+import type { ContextHost } from './context-host.ts';
+import { RequestFailure } from './failure-codes.ts';
+import { withTimeout } from './handler-timeout.ts';
+import type { Job } from './job.ts';
+import { JsonContext } from './json-context.ts';
+import { openRequest } from './lean-request.ts';
+import type { CrawlParts } from './parts.ts';
+import { PendingWork } from './pending-work.ts';
+import { addListedRecords, type PlainList } from './plain-list.ts';
+import { isPoison } from './poison.ts';
+import { applyRoute, type ParsedReply, parseReply, requireSuccess, timed } from './process-response.ts';
+import { type NavigationOptions, RequestBuilder } from './request-builder.ts';
+import type { Reply, Transport } from './transport.ts';
+import type { UserCode } from './user-code.ts';
+
+const NO_CONTENT_TYPE = { type: 'application/octet-stream', encoding: 'utf-8' } as const;
+
+/** Takes one request from its grant to what its handler wrote. Errors are the caller's to settle. */
+export class RequestRunner {
+  readonly #parts: CrawlParts;
+  readonly #transport: Transport;
+  readonly #builder: RequestBuilder;
+  readonly #user: UserCode;
+  readonly #contextHost: ContextHost;
+  readonly #plain: PlainList | null;
+  readonly #log: Log;
+  readonly #signal: AbortSignal;
+  readonly #refusedHosts = new Set<string>();
+  readonly #rotations = new WeakMap<LeasedRequest, number>();
+
+  constructor(options: {
+    parts: CrawlParts;
+    transport: Transport;
+    user: UserCode;
+    contextHost: ContextHost;
+    /** How requests without a label are handled; null = by the user's handler alone. */
+    plain: PlainList | null;
+    /** Aborted when requests in flight must end now. */
+    signal: AbortSignal;
+  }) {
+    this.#parts = options.parts;
+    this.#transport = options.transport;
+    this.#builder = new RequestBuilder(options.parts);
+    this.#user = options.user;
+    this.#contextHost = options.contextHost;
+    this.#plain = options.plain;
+    this.#log = options.parts.ports.log;
+    this.#signal = options.signal;
+  }
+
+  open(taken: Taken): Job {
+    const leased = taken.request;
+    const { request, data, patch } = openRequest(leased);
+    return {
+      taken,
+      leased,
+      request,
+      data,
+      patch,
+      session: this.#parts.sessions.take(leased.host, taken.key),
+      work: new PendingWork(this.#parts.columns),
+      firstAtMs: patch.firstAtMs ?? this.#parts.ports.clock.wallMs(),
+      context: null,
+      response: null,
+      proxyUrl: null,
+      isExposed: false,
+    };
+  }
+
+  /** @returns handled; or again = the server asked for less, or for another session: the same request goes once more */
+  async run(job: Job): Promise<'handled' | 'again'> {
+    const navigation = await this.#beforeSending(job);
+    if (job.request.skipNavigation) return this.#handleWithoutResponse(job);
+    const request = this.#builder.build(job, navigation);
+    const reply = await this.#transport.send(request, {
+      host: job.leased.host,
+      key: job.taken.key,
+      session: job.session,
+      politenessMs: job.taken.politenessMs,
+      queueMs: job.taken.queueMs,
+      signal: this.#signal,
+    });
+    job.proxyUrl = request.proxyUrl;
+    job.response = reply.response;
+    job.request.loadedUrl = reply.url;
+    if (this.#mustGoAgain(job, reply)) return 'again';
+    if (this.#user.postNavigationHooks.length > 0) await this.#afterResponse(job, reply, navigation ?? {});
+    requireSuccess(reply, (status) => this.#user.isErrorStatus(status));
+    await this.#handle(job, reply);
+    return 'handled';
+  }
+
+  /** The context that hooks and handlers of this request share. */
+  contextOf(job: Job, controller = new AbortController()): JsonContext {
+    job.isExposed = true;
+    job.context ??= new JsonContext({
+      host: this.#contextHost,
+      work: job.work,
+      request: job.request,
+      session: job.session,
+      proxyInfo: proxyInfoOf(job),
+      signal: AbortSignal.any([this.#signal, controller.signal]),
+    });
+    return job.context;
+  }
+
+  /** Until here nothing was sent: the grant goes back when a hook throws. */
+  async #beforeSending(job: Job): Promise<NavigationOptions | undefined> {
+    try {
+      const completedAttempts = job.patch.completedAttempts ?? 0;
+      if (isPoison({ claims: job.leased.claims, completedAttempts })) throw poisonFailure(job);
+      const navigation = await this.#runPreHooks(job);
+      if (job.request.skipNavigation) this.#returnGrant(job);
+      return navigation;
+    } catch (error) {
+      this.#returnGrant(job);
+      throw error;
+    }
+  }
+
+  async #runPreHooks(job: Job): Promise<NavigationOptions | undefined> {
+    if (this.#user.preNavigationHooks.length === 0) return undefined;
+    const navigation: NavigationOptions = {};
+    for (const hook of this.#user.preNavigationHooks) await hook(this.contextOf(job), navigation);
+    return navigation;
+  }
+
+  /** Tells the session what came of it. */
+  #mustGoAgain(job: Job, reply: Reply): boolean {
+    const { status, headers } = reply.response;
+    const setCookie = headers['set-cookie'];
+    const { sessions } = this.#parts;
+    if (reply.wasLimited) {
+      if (setCookie !== undefined) sessions.storeCookies(job.session, reply.url, setCookie);
+      return true;
+    }
+    const rotations = this.#rotations.get(job.leased) ?? 0;
+    const attempt = rotations > 0 || job.proxyUrl !== null ? { rotations, proxyUrl: job.proxyUrl } : null;
+    if (sessions.onResponse(job.session, reply.url, status, setCookie, attempt) !== 'rotate') return false;
+    this.#rotations.set(job.leased, rotations + 1);
+    return true;
+  }
+
+  #returnGrant(job: Job): void {
+    this.#parts.gate.cancel(job.taken.key, this.#parts.ports.clock.nowMs());
+    this.#parts.queue.released(job.leased.host);
+  }
+
+  async #afterResponse(job: Job, reply: Reply, navigation: NavigationOptions): Promise<void> {
+    const context = this.contextOf(job);
+    context.setResponse({ ...plainResponse(reply), body: reply.response.body, json: undefined });
+    for (const hook of this.#user.postNavigationHooks) await hook(context, navigation);
+  }
+
+  async #handle(job: Job, reply: Reply): Promise<void> {
+    const route = this.#routeOf(job);
+    const handler = route === null ? this.#user.handlerFor(job.request) : null;
+    const parsed = this.#timed(job, 'parse', () => parseReply(reply));
+    if (route !== null) this.#timed(job, 'handler', () => this.#applyRoute(route, job, parsed));
+    else if (handler !== null) await this.#runHandler(job, { handler, parsed });
+    else this.#addListed(job, parsed);
+  }
+
+  /** @throws UnknownLabelError when neither a route nor a handler of the user's knows the label */
+  #routeOf(job: Job): Route | null {
+    const label = job.isExposed ? job.request.label : job.leased.label;
+    if (label === null || label === undefined) return null;
+    if (this.#parts.routes.labels.includes(label)) return this.#parts.routes.get(label);
+    return this.#user.handlerFor(job.request) === null ? this.#parts.routes.get(label) : null;
+  }
+
+  #applyRoute(route: Route, job: Job, reply: ParsedReply): void {
+    const { settings } = this.#parts;
+    applyRoute(route, { job, reply, settings, onRefused: (url) => this.#warnRefused(job.leased.host, url) });
+  }
+
+  #warnRefused(fromHost: string, url: string): void {
+    const host = new URL(url).host;
+    this.#parts.recorder.handled({ host, result: 'skipped', code: 'other host', url });
+    if (this.#refusedHosts.has(host)) return;
+    this.#refusedHosts.add(host);
+    this.#log.warn(`Requests found on ${fromHost} that lead to ${host} are skipped: allow it with followHosts`, {
+      url,
+    });
+  }
+
+  async #runHandler(
+    job: Job,
+    { handler, parsed }: { handler: (context: JsonContext) => unknown; parsed: ParsedReply },
+  ): Promise<void> {
+    const controller = new AbortController();
+    const context = this.contextOf(job, controller);
+    context.setResponse({ ...plainResponse(parsed), body: parsed.text, json: parsed.body });
+    await this.#callHandler(job, { handler, context, controller });
+  }
+
+  async #callHandler(
+    job: Job,
+    call: { handler: (context: JsonContext) => unknown; context: JsonContext; controller: AbortController },
+  ): Promise<void> {
+    const { clock } = this.#parts.ports;
+    const startedMs = clock.nowMs();
+    const timeoutMs = this.#user.handlerTimeoutMs ?? this.#parts.hostConfig(job.leased.host).timeouts.handlerMs;
+    const message = `requestHandler timed out after ${timeoutMs / 1000} seconds (${job.request.url})`;
+    try {
+      const done = Promise.resolve(call.handler(call.context));
+      await withTimeout(done, { clock, timeoutMs, controller: call.controller, message });
+    } catch (error) {
+      if (call.controller.signal.aborted) job.work.close();
+      throw error;
+    } finally {
+      this.#parts.recorder.time(job.leased.host, 'handler', clock.nowMs() - startedMs);
+    }
+  }
+
+  async #handleWithoutResponse(job: Job): Promise<'handled'> {
+    const handler = this.#user.handlerFor(job.request);
+    if (handler === null) throw new RequestFailure('HANDLER_FAILED', 'skipNavigation needs a requestHandler');
+    const controller = new AbortController();
+    await this.#callHandler(job, { handler, context: this.contextOf(job, controller), controller });
+    return 'handled';
+  }
+
+  #addListed(job: Job, { response, text, body }: ParsedReply): void {
+    if (this.#plain === null)
+      throw new RequestFailure('UNKNOWN_LABEL', 'The request has no label and there is no requestHandler');
+    const listed = { url: job.request.url, status: response.status, body, text };
+    const plain = this.#plain;
+    this.#timed(job, 'handler', () => addListedRecords(plain, listed, job.work));
+  }
+
+  #timed<T>(job: Job, phase: 'parse' | 'handler', action: () => T): T {
+    const { ports, recorder } = this.#parts;
+    return timed({ clock: ports.clock, recorder, host: job.leased.host, phase }, action);
+  }
+}
+
+function proxyInfoOf({ session, proxyUrl }: Job): ProxyInfo | undefined {
+  if (proxyUrl === null) return undefined;
+  const { hostname, port, username, password } = new URL(proxyUrl);
+  return { url: proxyUrl, hostname, port, username, password, sessionId: session.id };
+}
+
+function poisonFailure(job: Job): RequestFailure {
+  return new RequestFailure(
+    'POISON',
+    `${job.request.url} was handed out ${job.leased.claims} times and the process ended each time before it was done`,
+  );
+}
+
+function plainResponse(reply: Reply) {
+  const { status, headers, httpVersion } = reply.response;
+  return {
+    response: { statusCode: status, headers, url: reply.url, httpVersion, complete: true as const },
+    contentType: contentTypeOf(headers['content-type']),
+  };
+}
+
+function contentTypeOf(header: string | string[] | undefined): { type: string; encoding: BufferEncoding } {
+  const text = Array.isArray(header) ? header[0] : header;
+  if (text === undefined) return NO_CONTENT_TYPE;
+  const type = text.split(';', 1)[0]!.trim().toLowerCase();
+  return { type, encoding: 'utf-8' };
+}
+
+/** @returns the error as an Error, whatever was thrown */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+}

@@ -1,0 +1,152 @@
+import type { Statistics } from '@crawlee/core';
+import { messageOf } from '../core/errors.ts';
+import type { Outcome } from '../storage/store.ts';
+import { RequestFailure } from './failure-codes.ts';
+import { FAILURES_DATASET, failureRecord } from './failure-record.ts';
+import type { Job } from './job.ts';
+import type { CrawlParts } from './parts.ts';
+import { PendingWork } from './pending-work.ts';
+import { addFailedRow, type PlainList } from './plain-list.ts';
+import type { RequestRunner } from './request-runner.ts';
+import { FailurePolicy, type Settlement } from './settle-failure.ts';
+import type { SharedState } from './shared-state.ts';
+import type { UserCode } from './user-code.ts';
+
+// Crawlee's error tracker keeps every distinct message.
+const MOST_TRACKED_ERRORS = 1_000;
+
+/** Commits what became of a request, and tells everyone who counts. */
+export class Settler {
+  readonly #parts: CrawlParts & { signal: AbortSignal };
+  readonly #plain: PlainList | null;
+  readonly #user: UserCode;
+  readonly #runner: RequestRunner;
+  readonly #state: SharedState;
+  readonly #stats: Statistics;
+  readonly #policy: FailurePolicy;
+  #trackedErrors = 0;
+
+  constructor(options: {
+    parts: CrawlParts & { signal: AbortSignal };
+    plain: PlainList | null;
+    user: UserCode;
+    runner: RequestRunner;
+    state: SharedState;
+    stats: Statistics;
+  }) {
+    this.#parts = options.parts;
+    this.#plain = options.plain;
+    this.#user = options.user;
+    this.#runner = options.runner;
+    this.#state = options.state;
+    this.#stats = options.stats;
+    this.#policy = new FailurePolicy(options.parts, options.user);
+  }
+
+  async settleSuccess(job: Job): Promise<void> {
+    job.session.markGood();
+    if (job.request.retryCount === 0) this.#policy.onRequest(job.leased.host);
+    const outcome: Outcome = { kind: 'handled', result: 'succeeded', reason: null, patch: patchOf(job) };
+    if (!(await this.#commit(job, outcome))) return;
+    this.#stats.finishJob(job.leased.id, job.request.retryCount);
+    this.#parts.recorder.handled({ host: job.leased.host, result: 'succeeded', code: null, url: job.leased.url });
+  }
+
+  /** @throws the error when it is one that ends the crawl */
+  async settleFailure(job: Job, error: Error): Promise<void> {
+    // The crawl is being stopped: the request was cut off and stays pending.
+    if (this.#parts.signal.aborted) return;
+    this.#resetWork(job);
+    const settlement = this.#policy.decide(job, error);
+    if (settlement.kind === 'stop') throw error;
+    job.request.pushErrorMessage(error, { omitStack: true });
+    const attempt = job.proxyUrl === null ? null : { rotations: 0, proxyUrl: job.proxyUrl };
+    if (!(error instanceof RequestFailure)) this.#parts.sessions.onFailure(job.session, error, attempt);
+    if (settlement.kind === 'fail') return this.#fail(job, { error, settlement });
+    await this.#retry(job, { error, settlement });
+  }
+
+  async #retry(
+    job: Job,
+    { error, settlement }: { error: Error; settlement: Settlement & { kind: 'retry' } },
+  ): Promise<void> {
+    if (this.#user.errorHandler !== null) {
+      await this.#user.errorHandler(this.#runner.contextOf(job), error);
+      const message = messageOf(error);
+      if (job.request.noRetry)
+        return this.#fail(job, { error, settlement: { kind: 'fail', code: settlement.code, message } });
+    }
+    if (settlement.costsRetry) job.request.retryCount += 1;
+    this.#parts.ports.log.debug('A request will be tried again', {
+      url: job.request.url,
+      reason: messageOf(error),
+      retry: job.request.retryCount,
+      delayMs: settlement.delayMs,
+    });
+    if (settlement.costsRetry) this.#parts.recorder.retried(job.leased.host);
+    job.work.clear();
+    await this.#commit(job, this.#policy.retryOutcome(job, settlement));
+  }
+
+  async #fail(
+    job: Job,
+    { error, settlement }: { error: Error; settlement: Settlement & { kind: 'fail' } },
+  ): Promise<void> {
+    const { code, message } = settlement;
+    this.#addFailureRows(job, { code, message });
+    await this.#callFailedRequestHandler(job, error);
+    const outcome: Outcome = { kind: 'handled', result: 'failed', reason: code, patch: patchOf(job) };
+    if (!(await this.#commit(job, outcome))) return;
+    if (this.#trackedErrors++ < MOST_TRACKED_ERRORS) this.#stats.errorTracker.add(error);
+    this.#stats.failJob(job.leased.id, job.request.retryCount);
+    this.#parts.recorder.handled({ host: job.leased.host, result: 'failed', code, url: job.leased.url });
+    this.#parts.ports.log.debug('A request has failed', { url: job.request.url, code, reason: message });
+  }
+
+  #addFailureRows(job: Job, { code, message }: { code: string; message: string }): void {
+    const status = job.response?.status ?? null;
+    const { request, firstAtMs, response } = job;
+    const lastAtMs = this.#parts.ports.clock.wallMs();
+    const facts = { status, code, message, firstAtMs, lastAtMs, body: response?.body ?? null };
+    job.work.addRecord(FAILURES_DATASET, failureRecord(request, facts));
+    const isListed = this.#plain !== null && job.leased.label === null && this.#user.handlerFor(request) === null;
+    if (isListed) addFailedRow(this.#plain!, { url: job.leased.url, status, error: code }, job.work);
+  }
+
+  async #callFailedRequestHandler(job: Job, error: Error): Promise<void> {
+    if (this.#user.failedRequestHandler === null) return;
+    try {
+      await this.#user.failedRequestHandler(this.#runner.contextOf(job), error);
+    } catch (thrown) {
+      this.#parts.ports.log.error('failedRequestHandler has thrown', {
+        url: job.request.url,
+        reason: messageOf(thrown),
+      });
+    }
+  }
+
+  /** What the failed attempt wrote is dropped; what a handler that was timed out still writes, too. */
+  #resetWork(job: Job): void {
+    job.work.clear();
+    if (!job.work.isClosed) return;
+    job.work = new PendingWork(this.#parts.columns);
+    job.context = null;
+  }
+
+  /** @returns whether it is durable; false when the lease was lost and another worker has the request */
+  async #commit(job: Job, outcome: Outcome): Promise<boolean> {
+    const { ports, queue, recorder } = this.#parts;
+    this.#state.addTo(job.work);
+    const startedMs = ports.clock.nowMs();
+    const result = await queue.settle(job.work.toUnit(job.leased.lease, outcome));
+    recorder.time(job.leased.host, 'commit', ports.clock.nowMs() - startedMs);
+    if (result.status === 'lost') ports.log.debug('Another worker has the request', { url: job.leased.url });
+    return result.status === 'committed';
+  }
+}
+
+/** What stays with a handled request: enough for a later retry-failed to tell its history. */
+function patchOf(job: Job): string | null {
+  const { retryCount, errorMessages } = job.request;
+  return retryCount === 0 && errorMessages.length === 0 ? null : JSON.stringify({ retryCount, errorMessages });
+}
