@@ -17,6 +17,9 @@ export type Sample = {
   wallMs: number;
   /** The body of a non-2xx or otherwise suspicious response (at most a few KiB), for limits told in the body. */
   bodyText: string | null;
+  /** What was asked for, for servers that name the budget a request counts to; may be left out. */
+  method?: string;
+  url?: string;
   /** The attempt overlapped a time in which our own process was overloaded: its latency says nothing of the server. */
   overloaded: boolean;
 };

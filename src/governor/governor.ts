@@ -15,11 +15,19 @@ export type HostPolicy = {
   maxServerWaitSecs: number;
 };
 
+/** What decides a request's key. `url` is absolute; credential and egress are names or addresses, never secrets. */
+export type KeyRequest = { url: string; method: string; credential?: string; egress?: string };
+
 /**
  * Decides when requests of a key may go. A pure function of samples and time: it never waits, never sends.
  * All `nowMs` are of the monotonic clock.
  */
 export interface Governor {
+  /**
+   * The key a request is paced under: by its host, by what `limitScope` says shares a budget, and by the bucket the
+   * server has named for such requests before. Ask again when a request is taken up: buckets are learned on the way.
+   */
+  keyFor(request: KeyRequest): string;
   /**
    * Asks for one send now.
    * @returns 0 when granted (the key's in-flight count and pace are then taken); otherwise the time at which to ask

@@ -1,6 +1,10 @@
+import type { Sample } from '../core/sample.ts';
+import { type BucketRequest, Buckets } from './buckets.ts';
 import { Circuit, describeFailure } from './circuit.ts';
 import type { HostPolicy } from './governor.ts';
 import { ceilingPacer, type Pacer } from './pacer.ts';
+import { type Profile, profileOf } from './signals/profile.ts';
+import { ServerClock } from './signals/server-clock.ts';
 
 /** What all keys of one host share: its policy, its requests in flight, its origins' circuits. */
 export class HostState {
@@ -9,12 +13,28 @@ export class HostState {
   inFlight = 0;
   /** The circuit that holds the host's requests back; null while none is open. */
   circuit: Circuit | null = null;
+  readonly profile: Profile | undefined;
+  /** What the server's names for its budgets were seen with; null while it names none. */
+  buckets: Buckets | null = null;
+  readonly #clock = new ServerClock();
   readonly #ceilings = new Map<string, Pacer | null>();
   readonly #circuits = new Map<string, Circuit>();
 
   constructor(host: string, policy: HostPolicy) {
     this.host = host;
     this.policy = policy;
+    this.profile = profileOf(host);
+  }
+
+  /** @returns the server's clock when the response came, Unix epoch ms */
+  serverWallMs({ headers, endedAtMs, wallMs }: Sample): number {
+    const { date } = headers;
+    return this.#clock.read(Array.isArray(date) ? date[0] : date, { endedAtMs, wallMs });
+  }
+
+  learnBucket(request: BucketRequest, named: string): string {
+    this.buckets ??= new Buckets();
+    return this.buckets.learn(request, named);
   }
 
   /** The rate configured, or implied by the least delay; null = neither. */

@@ -4,12 +4,15 @@ import { Gate } from './gate.ts';
 import type { HostState } from './host-state.ts';
 import { Outstanding } from './law/outstanding.ts';
 import { RateControl } from './law/rate-control.ts';
+import { StatedPace } from './law/stated-pace.ts';
 import type { Pacer } from './pacer.ts';
+import type { Signals } from './signals/read-signals.ts';
 
 // A lone request that takes so much longer than usual is given a second one beside it.
 const HUNG_AFTER_LATENCIES = 10;
 const SHORTEST_HUNG_MS = 2_000;
 const LONGEST_HUNG_MS = 30_000;
+const DEFAULT_WAIT_MS = 1_000;
 const RECOUNT_MS = 250;
 
 /** Everything one key holds: what is in flight, its gate, its rate, and whether it makes progress. */
@@ -18,6 +21,7 @@ export class KeyState {
   readonly host: HostState;
   readonly gate = new Gate();
   readonly control: RateControl;
+  readonly stated = new StatedPace();
   /** The configured ceiling, shared with other buckets of the same budget; null = none. */
   readonly ceiling: Pacer | null;
   inFlight = 0;
@@ -47,6 +51,21 @@ export class KeyState {
       discovers: policy.discovery === 'auto' && policy.requestsPerSecond === null,
       nowMs: facts.nowMs,
     });
+  }
+
+  /** The wait after a refusal that tells none, ms. */
+  get leastWaitMs(): number {
+    return this.host.profile?.leastWaitMs ?? DEFAULT_WAIT_MS;
+  }
+
+  /** Whether nothing would be lost by forgetting it. */
+  get isIdle(): boolean {
+    return this.inFlight === 0 && this.rateLimited === 0 && this.gate.isOpen && this.givenUp === null;
+  }
+
+  /** Whether a refusal of that kind has proved to have nothing to do with load. */
+  distrusts({ refusal, retryAfterMs }: Signals): boolean {
+    return refusal?.kind === 'overload' && retryAfterMs === null && this.control.isOverloadUnrelated;
   }
 
   get hungAfterMs(): number {
@@ -171,11 +190,14 @@ export class KeyState {
     return intervalMs > 0 ? 1000 / intervalMs : null;
   }
 
+  /** Of several limits the lowest is shown, whoever set it. */
   #limit(): Pick<KeySnapshot, 'limitRps' | 'limitSource'> {
-    const configured = this.host.configuredRps;
-    const discovered = this.control.limitRps;
-    if (configured !== null && (discovered === null || configured <= discovered))
-      return { limitRps: configured, limitSource: 'configured' };
-    return { limitRps: discovered, limitSource: discovered === null ? null : 'discovered' };
+    const limits = [
+      { limitRps: this.host.configuredRps, limitSource: 'configured' as const },
+      { limitRps: this.stated.limitRps, limitSource: 'stated' as const },
+      { limitRps: this.control.limitRps, limitSource: 'discovered' as const },
+    ].filter(({ limitRps }) => limitRps !== null);
+    const lowest = limits.sort((a, b) => (a.limitRps ?? 0) - (b.limitRps ?? 0))[0];
+    return lowest ?? { limitRps: null, limitSource: null };
   }
 }

@@ -50,7 +50,7 @@ test('parks a key for as long as Retry-After says, then sends one request alone'
   expect(roundTrip({ status: 429, headers: { 'retry-after': '5' } })).toBe('limited');
   expect(ask()).toBe(5030);
   expect(snapshot()?.parkedUntilMs).toBe(EPOCH_MS + 5030);
-  expect(snapshot()?.parkedReason).toBe('status 429 with Retry-After 5 s');
+  expect(snapshot()?.parkedReason).toBe('status 429, told to wait 5 s');
   time.nowMs = 5029;
   expect(ask()).toBe(5030);
   time.nowMs = 5030;

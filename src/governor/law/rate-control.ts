@@ -1,4 +1,5 @@
 import { Pacer } from '../pacer.ts';
+import { formatRate } from '../words.ts';
 import { Climb } from './climb.ts';
 import { cutAfter } from './cut.ts';
 import { Goodput } from './goodput.ts';
@@ -31,6 +32,9 @@ const LONG_WAIT_MS = 2_000;
 /** Finds and holds one key's rate and concurrency: every number here follows from samples and time. */
 export class RateControl {
   readonly pacer = new Pacer(0);
+  #lawIntervalMs = 0;
+  #statedIntervalMs = 0;
+  #statedConcurrency = Number.POSITIVE_INFINITY;
   readonly latency = new Latency();
   readonly #goodput = new Goodput();
   readonly #climb: Climb;
@@ -44,6 +48,7 @@ export class RateControl {
   #bestGoodput = 0;
   #cut: PendingCut | null = null;
   #explain: string | null = null;
+  #unrelated = 0;
 
   constructor(options: RateControlOptions) {
     this.#headroom = options.headroom;
@@ -55,7 +60,7 @@ export class RateControl {
   }
 
   get cap(): number {
-    return this.#slots.cap;
+    return Math.min(this.#slots.cap, this.#statedConcurrency);
   }
 
   get stage(): Stage {
@@ -69,7 +74,26 @@ export class RateControl {
 
   /** The rate it is paced at; null = only slots hold it back. */
   get requestsPerSecond(): number | null {
-    return this.#stage === 'paced' ? this.#climb.requestsPerSecond : null;
+    const isPaced = this.#stage === 'paced' || this.#statedIntervalMs > 0;
+    return isPaced ? 1000 / this.pacer.intervalMs : null;
+  }
+
+  /** What the server states binds beside what is found out. null = nothing stated. */
+  setStated(stated: { requestsPerSecond: number | null; concurrency: number | null }): void {
+    this.#statedIntervalMs = stated.requestsPerSecond === null ? 0 : 1000 / stated.requestsPerSecond;
+    this.#statedConcurrency = stated.concurrency ?? Number.POSITIVE_INFINITY;
+    this.#pace(this.#lawIntervalMs);
+  }
+
+  #pace(lawIntervalMs: number): void {
+    this.#lawIntervalMs = lawIntervalMs;
+    const intervalMs = Math.max(lawIntervalMs, this.#statedIntervalMs);
+    if (intervalMs !== this.pacer.intervalMs) this.pacer.setInterval(intervalMs);
+  }
+
+  /** Refusals that came alone, at ever lower levels, have another cause than load. */
+  get isOverloadUnrelated(): boolean {
+    return this.#unrelated >= UNRELATED_REFUSALS;
   }
 
   /** What was decided since the last call, in plain words; null = nothing. */
@@ -81,9 +105,9 @@ export class RateControl {
 
   /** Sends wait for the pace, or go as soon as it allows. */
   paceBinds(nowMs: number): void {
-    if (this.#stage !== 'paced') return;
+    if (this.#stage !== 'paced' || this.#statedIntervalMs > this.#lawIntervalMs) return;
     const changed = this.#climb.advance(nowMs);
-    this.pacer.setInterval(1000 / this.#climb.requestsPerSecond);
+    this.#pace(1000 / this.#climb.requestsPerSecond);
     if (changed) this.#explainPhase();
   }
 
@@ -101,12 +125,14 @@ export class RateControl {
     this.#slots.tryMore({ nowMs, latencyMs: this.latency.meanMs });
   }
 
-  accepted(answer: Answer, isLatencyTrue: boolean): void {
+  /** @param isOverloaded our own process was too busy: the answer's time says nothing of the server */
+  accepted(answer: Answer, isOverloaded: boolean): void {
     const { nowMs } = answer;
     this.#goodput.add(nowMs);
     this.#acceptedSinceOpened += 1;
     this.#cut?.countTail(answer.sentAtMs, true);
-    if (isLatencyTrue) this.latency.add(nowMs - answer.sentAtMs);
+    if (isOverloaded && this.#stage !== 'alone') return;
+    this.latency.add(nowMs - answer.sentAtMs);
     if (this.#stage === 'alone') this.#startGrowing(nowMs);
     else if (this.#stage === 'growing') this.#grow(answer);
     else this.#watchForSlowing(nowMs);
@@ -117,13 +143,13 @@ export class RateControl {
     this.#slots.set(2, nowMs);
     this.#checkedAtMs = nowMs;
     this.#goodput.reset(nowMs);
-    this.pacer.setInterval(startIntervalMs(this.#slots.exact, this.latency.meanMs));
+    this.#pace(startIntervalMs(this.#slots.exact, this.latency.meanMs));
   }
 
   #grow({ nowMs, inFlight }: Answer): void {
     // Slots that were not in use have proved nothing.
     if (inFlight >= this.#slots.cap / 2) this.#slots.grow(growthPerAnswer(this.latency.meanMs));
-    this.pacer.setInterval(startIntervalMs(this.#slots.exact, this.latency.meanMs));
+    this.#pace(startIntervalMs(this.#slots.exact, this.latency.meanMs));
     if (nowMs - this.#checkedAtMs >= doublingMs(this.latency.meanMs)) this.#lookForKnee(nowMs);
     if (this.#stage === 'growing' && this.#slots.isAtCeiling)
       this.#stopGrowing('the configured concurrency is reached');
@@ -143,7 +169,7 @@ export class RateControl {
 
   #stopGrowing(why: string): void {
     this.#stage = 'open';
-    this.pacer.setInterval(0);
+    this.#pace(0);
     this.#explain = `${this.#slots.cap} requests in flight: ${why}`;
   }
 
@@ -163,12 +189,15 @@ export class RateControl {
     this.#explain = `${this.#slots.cap} requests in flight: the server got slower (${Math.round(this.latency.meanMs)} ms) at the same load`;
   }
 
-  /** The first refusal of a request sent after the last cut. @returns whether the rate (not a try for more slots) is at fault */
-  refused(answer: Answer): void {
+  /**
+   * The first refusal of a request sent after the last cut.
+   * @param isExplained the stated limits account for it: what was found out about the rate stays
+   */
+  refused(answer: Answer, isExplained: boolean): void {
     const { nowMs } = answer;
     this.#cut = {
       ...this.#measureAtRefusal(answer),
-      isSlotTrial: this.#slots.takeBack(answer),
+      isInnocent: this.#slots.takeBack(answer) || isExplained,
       atMs: nowMs,
       firstRefusedSentAtMs: answer.sentAtMs,
       tailAccepted: 0,
@@ -208,12 +237,19 @@ export class RateControl {
   /** The lone request after the wait was answered: decides how to go on. */
   reopened(nowMs: number): void {
     const cut = this.#cut;
-    if (cut && !cut.isSlotTrial) this.#settle(cut, nowMs);
+    if (cut && !cut.isInnocent) this.#settle(cut, nowMs);
     this.#cut = null;
     this.#openedAtMs = nowMs;
     this.#acceptedSinceOpened = 0;
     this.#goodput.reset(nowMs);
     this.#checkedAtMs = nowMs;
+  }
+
+  /** A limit is not met far below where it was met before, nor by one request among many that are answered. */
+  #judgeRelation(cut: PendingCut): void {
+    const isLower = cut.goodput < 0.9 * this.#climb.failedRps;
+    const isAlone = cut.tailRefused <= 1 + RELATED_TAIL_SHARE * cut.tailAccepted && !cut.isWindow;
+    this.#unrelated = isAlone && isLower && Number.isFinite(this.#climb.failedRps) ? this.#unrelated + 1 : 0;
   }
 
   #settle(cut: PendingCut, nowMs: number): void {
@@ -229,14 +265,19 @@ export class RateControl {
       isWindow: cut.isWindow,
       headroom: this.#headroom,
     });
+    this.#judgeRelation(cut);
     this.#climb.failedAt(cut.goodput, isFirst && this.#acceptedSinceOpened < TINY_BURST);
     if (isFirst) this.#slots.set(Math.max(1, cut.inFlight - 1), nowMs);
     this.#stage = 'paced';
     this.#climb.start(nowMs, Math.max(decision.requestsPerSecond, LEAST_RPS), decision.next);
-    this.pacer.setInterval(1000 / this.#climb.requestsPerSecond);
+    this.#pace(1000 / this.#climb.requestsPerSecond);
     this.#explain = `refused at ${formatRate(cut.goodput)}: going on at ${formatRate(this.#climb.requestsPerSecond)}`;
   }
 }
+
+const UNRELATED_REFUSALS = 3;
+// A server over its limit refuses a good part of what comes in the same moment.
+const RELATED_TAIL_SHARE = 0.34;
 
 // A failed measurement must not stop the key for good.
 const LEAST_RPS = 0.05;
@@ -245,7 +286,7 @@ type PendingCut = {
   goodput: number;
   openMs: number;
   inFlight: number;
-  isSlotTrial: boolean;
+  isInnocent: boolean;
   atMs: number;
   firstRefusedSentAtMs: number;
   tailAccepted: number;
@@ -258,10 +299,4 @@ function countTail(this: PendingCut, sentAtMs: number, isAccepted: boolean): voi
   if (sentAtMs < this.firstRefusedSentAtMs || sentAtMs > this.atMs) return;
   if (isAccepted) this.tailAccepted += 1;
   else this.tailRefused += 1;
-}
-
-/** @returns a rate for people: "12.5/s" */
-export function formatRate(requestsPerSecond: number): string {
-  const digits = requestsPerSecond < 10 ? 2 : requestsPerSecond < 100 ? 1 : 0;
-  return `${Number(requestsPerSecond.toFixed(digits))}/s`;
 }

@@ -1,0 +1,96 @@
+import type { ResponseHeaders } from '../../core/headers.ts';
+import type { Sample } from '../../core/sample.ts';
+import { readBody, readQueryCost } from './body.ts';
+import { readIetf } from './ietf.ts';
+import type { Profile } from './profile.ts';
+import { parseRetryAfter } from './retry-after.ts';
+import { parseCount, type StatedLimit } from './stated-limit.ts';
+import { readVendors } from './vendors.ts';
+import { readDialects } from './x-ratelimit.ts';
+
+/** All that one response says of limits. */
+export type Signals = {
+  limits: readonly StatedLimit[];
+  /** How long the server says to wait, ms > 0; null when it does not. */
+  retryAfterMs: number | null;
+  /** The budget the server says this request counts to; null when it names none. */
+  bucket: string | null;
+  /** Whether this response is a refusal for a limit's sake, and why in words. quota = used up for long. */
+  refusal: { kind: 'limit' | 'quota' | 'overload'; reason: string } | null;
+};
+
+const NOTHING: Signals = { limits: [], retryAfterMs: null, bucket: null, refusal: null };
+// 529 is Notion's and Anthropic's "overloaded".
+const REFUSING = new Set([429, 503, 529]);
+const SPEAKING_OF_LIMITS = /rate-?limit|^x-shopify-shop|^sforce-limit/;
+
+type Response = Pick<Sample, 'status' | 'headers' | 'bodyText'>;
+
+/** Reads everything a response says of limits; never throws. @param serverWallMs the server's clock, epoch ms */
+export function readSignals(response: Response, serverWallMs: number, profile?: Profile): Signals {
+  const { status, headers, bodyText } = response;
+  const speaks = speaksOfLimits(headers);
+  if (!speaks && bodyText === null && !REFUSING.has(status ?? 0)) return NOTHING;
+  const header = (name: string): string | undefined => textOf(headers, name);
+  // A response from a cache tells the state of another time.
+  const isFresh = (parseCount(header('age')) ?? 0) === 0;
+  const limits = speaks && isFresh ? readLimits(header, serverWallMs, profile) : [];
+  const body = status === null ? undefined : readBody(status, bodyText);
+  return {
+    limits: withQueryCost(limits, bodyText),
+    retryAfterMs: readWait(header, serverWallMs) ?? body?.waitMs ?? null,
+    bucket: header('x-ratelimit-bucket') ?? header('x-ratelimit-resource') ?? null,
+    refusal: refusalOf(response, { header, body, profile }),
+  };
+}
+
+function speaksOfLimits(headers: ResponseHeaders): boolean {
+  for (const name in headers) if (SPEAKING_OF_LIMITS.test(name)) return true;
+  return false;
+}
+
+type HeaderReader = (name: string) => string | undefined;
+
+function readLimits(header: HeaderReader, serverWallMs: number, profile: Profile | undefined): readonly StatedLimit[] {
+  const ietf = readIetf(header('ratelimit'), header('ratelimit-policy'));
+  const limits = ietf.some((limit) => limit.remaining !== null || header('ratelimit-limit') === undefined) ? ietf : [];
+  const context = { serverWallMs };
+  const told = limits.length > 0 ? limits : readDialects(header, context, profile);
+  return [...told, ...readVendors(header, context)];
+}
+
+/** Points of a query budget, counted in queries like this one. */
+function withQueryCost(limits: readonly StatedLimit[], bodyText: string | null): readonly StatedLimit[] {
+  const cost = readQueryCost(bodyText);
+  if (cost === undefined) return limits;
+  const { available, restorePerSecond, perQuery } = cost;
+  const remaining = Math.floor(available / perQuery);
+  const limit = restorePerSecond / perQuery;
+  return [...limits, { name: 'query cost', unit: 'requests', limit, remaining, windowMs: 1000, resetMs: null }];
+}
+
+/** `retry-after-ms` (OpenAI, Azure) is finer, so it goes first. */
+function readWait(header: HeaderReader, serverWallMs: number): number | undefined {
+  const fineMs = parseCount(header('retry-after-ms'));
+  if (fineMs !== undefined && fineMs > 0) return Math.ceil(fineMs);
+  return parseRetryAfter(header('retry-after'), serverWallMs);
+}
+
+function refusalOf(
+  { status }: Response,
+  facts: { header: HeaderReader; body: ReturnType<typeof readBody>; profile: Profile | undefined },
+): Signals['refusal'] {
+  const { header, body, profile } = facts;
+  if (body !== undefined) return { kind: body.kind, reason: `status ${status}: ${body.reason}` };
+  if (status === 429) return { kind: 'limit', reason: 'status 429' };
+  if (status === 503 || status === 529) return { kind: 'overload', reason: `status ${status}` };
+  const isSpent = profile?.limitsBy403 && status === 403 && parseCount(header('x-ratelimit-remaining')) === 0;
+  return isSpent ? { kind: 'limit', reason: 'status 403 with nothing remaining' } : null;
+}
+
+/** Repeated headers of this kind are joined as the drafts say; of Retry-After the first counts. */
+function textOf(headers: ResponseHeaders, name: string): string | undefined {
+  const value = headers[name];
+  if (!Array.isArray(value)) return value;
+  return name === 'retry-after' ? value[0] : value.join(', ');
+}
