@@ -75,7 +75,8 @@ export class CsvWriter implements CellVisitor {
     this.#lineEnding = options.lineEnding === 'crlf' ? '\r\n' : '\n';
     this.#cells = columns.map(() => '');
     this.#walker = new RecordWalker(columnTree(columns), this);
-    this.#needsQuotes = new RegExp(`["\\r\\n${options.delimiter.replace(/[\\\]^-]/, '\\$&')}]`);
+    // A file that begins with U+FEFF would seem to have a byte order mark.
+    this.#needsQuotes = new RegExp(`^\\ufeff|["\\r\\n${options.delimiter.replace(/[\\\]^-]/, '\\$&')}]`);
     this.#restColumn = columns.indexOf(REST_PATH);
   }
 

@@ -50,10 +50,14 @@ export async function writeWhole(
   options: WriteOptions,
 ): Promise<Written> {
   const { path } = destination;
-  if (path === STDOUT) return writeToPipe(destination.stdout ?? process.stdout, chunks, options);
+  if (path === STDOUT) {
+    const pipe = { sink: destination.stdout ?? process.stdout, name: 'standard output', end: false };
+    return writeToPipe(pipe, chunks, options);
+  }
   await checkDestination(destination);
   const found = await statOrNull(path);
-  if (found !== null && !found.isFile()) return writeToPipe(createWriteStream(path), chunks, options, true);
+  if (found !== null && !found.isFile())
+    return writeToPipe({ sink: createWriteStream(path), name: path, end: true }, chunks, options);
   // A link stays one: the file it points to is replaced.
   const target = found === null ? resolve(path) : await realpath(path);
   await removeStale(target);
@@ -63,7 +67,7 @@ export async function writeWhole(
     await moveInto(partial, target, destination);
     return { bytes, complete: true };
   } catch (error) {
-    throw friendly(error, path);
+    throw writeProblem(error, path);
   } finally {
     await rm(partial, { force: true });
   }
@@ -90,22 +94,21 @@ async function moveInto(partial: string, target: string, destination: Destinatio
 }
 
 async function writeToPipe(
-  pipe: Writable & { bytesWritten?: number },
+  { sink, name, end }: { sink: Writable; name: string; end: boolean },
   chunks: AsyncIterable<string | Uint8Array>,
   options: WriteOptions,
-  endsWithIt = false,
 ): Promise<Written> {
   let bytes = 0;
   const counted = countBytes(chunks, (count) => {
     bytes += count;
   });
   try {
-    await pour(counted, pipe, options, endsWithIt);
+    await pour(counted, sink, options, end);
     return { bytes, complete: true };
   } catch (error) {
     // `| head` has seen enough.
     if (codeOf(error) === 'EPIPE') return { bytes, complete: false };
-    throw friendly(error, 'standard output');
+    throw writeProblem(error, name);
   }
 }
 
@@ -146,7 +149,8 @@ async function removeStale(target: string): Promise<void> {
   }
 }
 
-function friendly(error: unknown, place: string): unknown {
+/** @returns the error of a write, in words a user can act on; any other as it came */
+export function writeProblem(error: unknown, place: string): unknown {
   const message = MESSAGES[codeOf(error) ?? ''];
   return message === undefined ? error : new EnvironmentError(`${place}: ${message}`, { cause: error });
 }
@@ -174,6 +178,6 @@ async function statOrNull(path: string) {
     return await stat(path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw friendly(error, path);
+    throw writeProblem(error, path);
   }
 }

@@ -17,7 +17,7 @@ export const STDOUT = '-';
 export function formatOf(path: string, wanted: string | null = null): FileFormat {
   const named = wanted === null ? null : formatNamed(wanted);
   if (wanted !== null && named === null) throw new UsageError(`Unknown format "${wanted}": use ${listed()}`);
-  const extension = formatNamed(path.slice(path.lastIndexOf('/') + 1).replace(/^[^.]*\./, ''));
+  const extension = formatNamed(/\.([^/]*)$/.exec(path)?.[1] ?? '');
   const format = named?.format ?? extension?.format;
   if (format === undefined)
     throw new UsageError(`Cannot tell the format of "${path}": give it an extension or --format: ${listed()}`);

@@ -88,3 +88,13 @@ export function onOneLine(json: string): string {
   }
   return line;
 }
+
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+const ESCAPE = /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)/g;
+
+/** @returns the JSON with half characters (lone surrogates), which UTF-8 does not know, as U+FFFD: readers refuse them */
+export function withoutLoneSurrogates(json: string): string {
+  const wellFormed = json.toWellFormed();
+  if (!SURROGATE_ESCAPE.test(wellFormed)) return wellFormed;
+  return wellFormed.replaceAll(ESCAPE, (found) => (/^\\u[dD][89a-fA-F]..$/.test(found) ? '\ufffd' : found));
+}

@@ -1,3 +1,4 @@
+import { isExact } from '../core/exact-json.ts';
 import { type CellKind, LITERAL, NESTED, NUMBER, STRING } from './column-tree.ts';
 
 /**
@@ -41,29 +42,15 @@ export class TypeGuess {
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** @returns whether a 64-bit integer holds it; -0 and 1.0 are none */
-export function fitsInt64(digits: string): boolean {
+// -0 and 1.0 are none.
+function fitsInt64(digits: string): boolean {
   if (!/^-?\d{1,19}$/.test(digits) || digits === '-0') return false;
   if (digits.length <= 18) return true;
   const value = BigInt(digits);
   return value <= INT64_MAX && value >= -INT64_MAX - 1n;
 }
 
-/** @returns whether a double says the same number: its shortest form has the same digits */
-export function fitsDouble(digits: string): boolean {
-  // 15 digits always survive.
-  if (digits.length <= 15 && !/[eE]/.test(digits)) return true;
-  const value = Number(digits);
-  return Number.isFinite(value) && plainForm(String(value)) === plainForm(digits);
-}
-
-/** Sign, digits without zeros around them, and the power of ten: equal for equal numbers. */
-function plainForm(digits: string): string {
-  const [, sign, whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(digits) ?? [];
-  const significant = (whole + fraction).replace(/^0+/, '');
-  const trimmed = significant.replace(/0+$/, '');
-  if (trimmed === '') return `${sign}0`;
-  const power = Number(exponent) - fraction.length + significant.length - trimmed.length;
-  return `${sign}${trimmed}e${power}`;
+function fitsDouble(digits: string): boolean {
+  // 15 digits always survive; most numbers have fewer.
+  return (digits.length <= 15 && !/[eE]/.test(digits)) || isExact(digits, Number(digits));
 }

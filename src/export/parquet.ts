@@ -1,7 +1,7 @@
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { type ColumnPath, columnNames } from './column-path.ts';
 import { type CellKind, type CellVisitor, type ColumnNode, columnTree, RecordWalker, STRING } from './column-tree.ts';
-import { onOneLine, stringAt } from './json-text.ts';
+import { onOneLine, stringAt, withoutLoneSurrogates } from './json-text.ts';
 import { type ParquetType, TypeGuess } from './parquet-types.ts';
 import { limitRows, type RowSource } from './rows.ts';
 
@@ -144,6 +144,8 @@ class RowGroup implements CellVisitor {
       name,
       data: this.#values[index] as Value[],
       statistics: type !== 'json',
+      // A dictionary would take -0 for 0.
+      ...(type === 'double' && { encoding: 'PLAIN' as const }),
     }));
     const rowGroupSize = this.rowCount;
     this.#values = this.#columns.map(() => []);
@@ -165,7 +167,7 @@ class RowGroup implements CellVisitor {
 
   #value(type: ParquetType, kind: CellKind, start: number, end: number): Value {
     const json = this.#json;
-    if (type === 'json') return onOneLine(json.slice(start, kind === STRING ? end + 1 : end));
+    if (type === 'json') return withoutLoneSurrogates(onOneLine(json.slice(start, kind === STRING ? end + 1 : end)));
     if (kind === STRING) return stringAt(json, start, end);
     const raw = json.slice(start, end);
     if (raw === 'null') return null;

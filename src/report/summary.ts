@@ -1,8 +1,8 @@
+import { failureAdvice } from '../core/failure-advice.ts';
 import { Histogram } from '../core/histogram.ts';
 import type { KeySnapshot } from '../core/key-snapshot.ts';
 import type { CompletenessSummary, HostSummary, Summary } from '../core/summary.ts';
 import { noTime, PHASES } from '../core/timings.ts';
-import { adviceFor } from './advice.ts';
 import type { FailureGroup } from './failure-groups.ts';
 import { type HostLimits, type HostRecordState, limitsByHost } from './host-record.ts';
 import { bestLatencyMs, latencySummary, roundMs, summariseHost } from './host-summary.ts';
@@ -74,7 +74,7 @@ function pickCounts({ total, succeeded, failed, skipped, pending }: SummaryFacts
 }
 
 function withAdvice(group: FailureGroup): Summary['failures'][number] {
-  return { ...group, advice: adviceFor(group.code) };
+  return { ...group, advice: failureAdvice(group.code) };
 }
 
 /** What the governor says now, over what it last said of hosts it has since forgotten. */
