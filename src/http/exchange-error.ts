@@ -68,11 +68,16 @@ export function exchangeError(error: unknown, facts: ExchangeFacts): HttpError {
 function codeOf(errno: string, error: unknown, facts: ExchangeFacts): HttpErrorCode {
   if (INVALID_CODES.has(errno)) return 'INVALID_REQUEST';
   if (CLOSED_CODES.has(errno)) return 'CONNECTION_FAILED';
-  if (errno === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || errno === 'HPE_INVALID_EOF_STATE') return 'TRUNCATED_BODY';
-  if (errno === 'UND_ERR_HEADERS_OVERFLOW' || errno.startsWith('HPE_')) return 'HTTP_PROTOCOL';
+  if (errno === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'TRUNCATED_BODY';
+  if (errno === 'UND_ERR_HEADERS_OVERFLOW' || isParserError(error)) return 'HTTP_PROTOCOL';
   if (facts.responseStarted && (LOSS_CODES.has(errno) || isHttp2Fault(error))) return 'TRUNCATED_BODY';
   if (LOSS_CODES.has(errno)) return 'CONNECTION_RESET';
   return isHttp2Fault(error) ? 'HTTP_PROTOCOL' : 'CONNECTION_FAILED';
+}
+
+// undici's own has no code in most cases.
+function isParserError(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'HTTPParserError' || errnoOf(error).startsWith('HPE_'));
 }
 
 function describe(code: HttpErrorCode, error: unknown, facts: ExchangeFacts): string {

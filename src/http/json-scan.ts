@@ -87,7 +87,7 @@ function mayBeInexact(json: Buffer, start: number, end: number): boolean {
 }
 
 function isInexact(json: Buffer, start: number, end: number): boolean {
-  const token = json.latin1Slice(start, end);
+  const token = json.toString('latin1', start, end);
   const value = Number(token);
   return !Number.isNaN(value) && !isExact(token, value);
 }

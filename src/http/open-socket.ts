@@ -76,7 +76,8 @@ export class ConnectAttempt {
     try {
       return await Promise.race([action(), this.#timeout]);
     } catch (error) {
-      for (const socket of this.#sockets) socket.on('error', () => {}).destroy();
+      // TLS before the socket beneath it.
+      for (const socket of this.#sockets.toReversed()) socket.on('error', () => {}).destroy();
       throw connectError({ error, phase: this.phase, host: this.host });
     } finally {
       this.#cancelTimer();
@@ -91,13 +92,9 @@ export class ConnectAttempt {
   readonly #onClosing = (): void => this.#fail(clientClosed(this.host));
 }
 
-/** @returns the error of requests that are still under way when the client closes */
-export function clientClosed(host: string): HttpError {
-  return new HttpError({
-    code: 'CONNECTION_FAILED',
-    message: `${host}: the HTTP client was closed`,
-    wasSent: false,
-  });
+/** @returns the error of requests that are still under way, or come, when the client closes */
+export function clientClosed(host: string, wasSent = false): HttpError {
+  return new HttpError({ code: 'CONNECTION_FAILED', message: `${host}: the HTTP client was closed`, wasSent });
 }
 
 /**

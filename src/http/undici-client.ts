@@ -94,6 +94,9 @@ class UndiciClient implements HttpClient {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    for (const exchange of [...this.#deadlines.exchanges]) {
+      exchange.fail(clientClosed(exchange.host, exchange.wasSent));
+    }
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
     this.#pools.clear();
     this.#deadlines.close();
