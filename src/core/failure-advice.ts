@@ -1,7 +1,13 @@
 import type { Recovery } from './errors.ts';
 
 /** What a failure code means, what the crawl does about it, and what its user can do next. */
-export type FailureKind = { recovery: Recovery; meaning: string; advice: string };
+export type FailureKind = {
+  recovery: Recovery;
+  /** Fewer retries than the host allows; left out = as many. */
+  mostRetries?: number;
+  meaning: string;
+  advice: string;
+};
 
 const RETRY_LATER = 'The server may be back by now: run retry-failed. If it stays, lower maxConcurrency for this host.';
 const CHECK_NETWORK = 'Check the network and the host with `probe`, then run retry-failed.';
@@ -72,6 +78,8 @@ export const FAILURE_KINDS: Readonly<Record<string, FailureKind>> = {
   },
   INVALID_JSON: {
     recovery: 'retry',
+    // A gateway's error page is gone the next moment; a page that always is HTML must not cost its host five more.
+    mostRetries: 2,
     meaning: 'The body is not JSON',
     advice: 'Look at bodyExcerpt: often a login or error page. Check the URL and its Accept header.',
   },
@@ -88,6 +96,11 @@ export const FAILURE_KINDS: Readonly<Record<string, FailureKind>> = {
   HANDLER_FAILED: {
     recovery: 'retry',
     meaning: 'The route threw an error',
+    advice: 'Correct the route (the message says what failed), then run retry-failed.',
+  },
+  ROUTE_FAILED: {
+    recovery: 'skip',
+    meaning: 'The route threw an error, or asked for what cannot be done; the same page would do it again',
     advice: 'Correct the route (the message says what failed), then run retry-failed.',
   },
   HANDLER_TIMEOUT: {
@@ -120,6 +133,81 @@ export const FAILURE_KINDS: Readonly<Record<string, FailureKind>> = {
     recovery: 'skip',
     meaning: 'Every session or credential of the host was refused',
     advice: CHECK_CREDENTIAL,
+  },
+  HOST_GIVEN_UP: {
+    recovery: 'wait',
+    meaning: 'The host made no progress for stallSecs, or asked for a wait beyond maxServerWaitSecs',
+    advice: 'Its requests stay pending: the same command continues the run when the host is back.',
+  },
+  UNAUTHORIZED: {
+    recovery: 'retry',
+    meaning: "The API refused the token that the api's auth had got",
+    advice: CHECK_CREDENTIAL,
+  },
+  AUTH_FAILED: {
+    recovery: 'stop',
+    meaning: 'The token server refused the credentials under api.auth',
+    advice: 'Check client id, secret and scope; the same command continues the run.',
+  },
+  AUTH_UNREACHABLE: {
+    recovery: 'retry',
+    meaning: 'The token server did not answer',
+    advice: 'Check the token URL under api.auth, then run retry-failed.',
+  },
+  SELECTOR_NO_MATCH: {
+    recovery: 'skip',
+    meaning: "The resource's dataSelector matches nothing in the response",
+    advice: 'Compare dataSelector with a response: `validate` and --sample 1 show one.',
+  },
+  SELECTOR_NO_LIST: {
+    recovery: 'skip',
+    meaning: "The resource's dataSelector points at something that is no list",
+    advice: 'Let dataSelector end in [*], or name the list.',
+  },
+  REPEATED_CURSOR: {
+    recovery: 'skip',
+    meaning: 'A page names a cursor that an earlier page named already: it would go round for ever',
+    advice: 'Check cursorPath and cursorParam of the paginator.',
+  },
+  REPEATED_PAGE: {
+    recovery: 'skip',
+    meaning: 'A page is the same as the one before: the server ignores the paging parameters',
+    advice: "Check the paginator's parameter names against the API's documentation.",
+  },
+  PARENT_FIELD_MISSING: {
+    recovery: 'skip',
+    meaning: 'A record lacks the field that the path of a child resource is made from',
+    advice: 'Check the {resources.NAME.FIELD} in the path against the records.',
+  },
+  PAGINATOR_FAILED: {
+    recovery: 'skip',
+    meaning: 'The paginator of your own threw an error',
+    advice: 'Correct it (the message says what failed), then run retry-failed.',
+  },
+  RESPONSE_ACTION: {
+    recovery: 'retry',
+    meaning: 'A responseAction of the resource calls the response a failure',
+    advice: 'See the message for the rule that matched, and bodyExcerpt for what the API said.',
+  },
+  RESET_PAGINATION_LOOP: {
+    recovery: 'skip',
+    meaning: 'A responseAction started the paging anew too often',
+    advice: 'Look at what the API says of expired cursors; smaller pages may finish in time.',
+  },
+  GRAPHQL_ERROR: {
+    recovery: 'skip',
+    meaning: 'GraphQL answered 200 with errors and no data',
+    advice: 'Correct the query or its variables: the message has the error.',
+  },
+  SCHEMA_FROZEN: {
+    recovery: 'skip',
+    meaning: 'The records have fields that a frozen schemaContract does not know',
+    advice: 'Add the fields to the schema, or set schemaContract to evolve, then run retry-failed.',
+  },
+  CONFIGURATION: {
+    recovery: 'stop',
+    meaning: 'A setting cannot be used: a proxy, a credential, a missing environment variable',
+    advice: 'Correct what the message names; the same command continues the run.',
   },
   ABORTED: {
     recovery: 'wait',

@@ -6,7 +6,7 @@ import {
   RetryRequestError,
   SessionError,
 } from '@crawlee/core';
-import { CrawlError, EnvironmentError, type Recovery } from '../core/errors.ts';
+import { CrawlError, EnvironmentError, type Recovery, UsageError } from '../core/errors.ts';
 import { failureKind } from '../core/failure-advice.ts';
 
 /** Codes of failures above HTTP. With those of src/http/client.ts and `HTTP_<status>` they are all there are. */
@@ -22,6 +22,8 @@ export type FailureCode =
   | 'POISON'
   | 'ROBOTS_DISALLOWED'
   | 'SESSIONS_EXHAUSTED'
+  | 'HOST_GIVEN_UP'
+  | 'CONFIGURATION'
   | 'ABORTED'
   | 'ENVIRONMENT'
   | 'CRITICAL';
@@ -54,6 +56,7 @@ export function failureCodeOf(error: unknown): string {
   if (error instanceof RequestValidationError) return 'INVALID_USER_DATA';
   if (error instanceof CriticalError) return 'CRITICAL';
   if (error instanceof EnvironmentError) return 'ENVIRONMENT';
+  if (error instanceof UsageError) return 'CONFIGURATION';
   if (isNamed(error, 'TimeoutError') || isNamed(error, 'InternalTimeoutError')) return 'HANDLER_TIMEOUT';
   if (isNamed(error, 'AbortError')) return 'ABORTED';
   const cause = causeOf(error);
@@ -65,15 +68,25 @@ export function failureCodeOf(error: unknown): string {
  * its own request and not the crawl, and SessionError, which costs a retry so that it cannot repeat for ever.
  */
 export function recoveryOf(error: unknown): Recovery {
-  // A dead proxy says nothing of the request: another one, or this one later, at no cost.
-  if (error instanceof CrawlError) return error.code === 'PROXY_FAILED' ? 'wait' : error.recovery;
+  if (error instanceof CrawlError) return OVERRULED.get(error.code) ?? error.recovery;
   if (error instanceof MissingRouteError) return 'skip';
-  if (error instanceof CriticalError || error instanceof EnvironmentError) return 'stop';
+  if (isFatal(error)) return 'stop';
   if (error instanceof NonRetryableError) return 'skip';
   if (error instanceof SessionError) return 'retry';
   if (error instanceof RetryRequestError) return 'wait';
   return isNamed(error, 'AbortError') ? 'wait' : 'retry';
 }
+
+function isFatal(error: unknown): boolean {
+  return error instanceof CriticalError || error instanceof EnvironmentError || error instanceof UsageError;
+}
+
+const OVERRULED: ReadonlyMap<string, Recovery> = new Map([
+  // A dead proxy says nothing of the request: another one, or this one later, at no cost.
+  ['PROXY_FAILED', 'wait'],
+  // Gateways send error pages with status 200; those that never send JSON are bounded by `mostRetries`.
+  ['INVALID_JSON', 'retry'],
+]);
 
 // By name: they come from Node and from a vendored package whose copies are not the same class.
 function isNamed(error: unknown, name: string): boolean {

@@ -52,9 +52,10 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
 
 function whyNot(policy: RetryPolicy, attempt: AttemptFacts): string | null {
   const { method, retryCount } = attempt;
+  const most = Math.min(policy.maxRetries, failureKind(codeOf(attempt)).mostRetries ?? policy.maxRetries);
   if (!isWorthARetry(policy, attempt)) return `${codeOf(attempt)} is not worth a retry`;
   if (!mayRepeat(policy, attempt)) return `the server may have acted on the ${method}, which is not in safeMethods`;
-  if (retryCount >= policy.maxRetries) return `no retries left after ${retryCount}`;
+  if (retryCount >= most) return `no retries left after ${retryCount}`;
   return null;
 }
 

@@ -8,11 +8,15 @@ import {
   SessionError,
 } from '@crawlee/core';
 import { describe, expect, test } from 'vitest';
-import { EnvironmentError } from '../../src/core/errors.ts';
+import { ApiError } from '../../src/api/api-error.ts';
+import { EnvironmentError, UsageError } from '../../src/core/errors.ts';
 import { FAILURE_KINDS, failureAdvice, failureKind } from '../../src/core/failure-advice.ts';
 import { codeOfStatus, failureCodeOf, RequestFailure, recoveryOf } from '../../src/crawl/failure-codes.ts';
 import { type HttpErrorCode, NETWORK_FAILURE_OF } from '../../src/http/client.ts';
 import { HttpError } from '../../src/http/http-error.ts';
+import { InvalidJsonError } from '../../src/http/invalid-json-error.ts';
+import { RedirectError } from '../../src/http/redirects.ts';
+import { RouteError, UnknownLabelError } from '../../src/routes/route-error.ts';
 
 const httpCodes = Object.keys(NETWORK_FAILURE_OF) as HttpErrorCode[];
 const httpError = (code: HttpErrorCode) => new HttpError({ code, message: 'test', wasSent: false });
@@ -26,6 +30,7 @@ describe('the code and the recovery of anything thrown', () => {
     ["Crawlee's RetryRequestError costs no retry", new RetryRequestError('x'), 'HANDLER_FAILED', 'wait'],
     ["Crawlee's SessionError costs one", new SessionError('x'), 'HANDLER_FAILED', 'retry'],
     ["Crawlee's CriticalError", new CriticalError('x'), 'CRITICAL', 'stop'],
+    ['a setting that cannot be used', new UsageError('x'), 'CONFIGURATION', 'stop'],
     ['a full disk', new EnvironmentError('x'), 'ENVIRONMENT', 'stop'],
     ['a handler that takes too long', new TimeoutError('x'), 'HANDLER_TIMEOUT', 'retry'],
     ['an abort', new DOMException('x', 'AbortError'), 'ABORTED', 'wait'],
@@ -53,6 +58,20 @@ describe('the table of failures', () => {
     for (const code of httpCodes) {
       expect(FAILURE_KINDS, code).toHaveProperty(code);
       expect(recoveryOf(httpError(code)), code).toBe(failureKind(code).recovery);
+    }
+  });
+
+  test('agrees with the errors of declared resources, routes and JSON bodies', () => {
+    const errors = [
+      new InvalidJsonError({ url: 'x', text: '', reason: 'x', position: null }),
+      new RouteError({ label: 'x', problem: 'x' }),
+      new UnknownLabelError({ label: 'x', known: [] }),
+      new ApiError({ code: 'SELECTOR_NO_MATCH', message: 'x' }),
+      new RedirectError({ code: 'REDIRECT_LOOP', message: 'x' }),
+    ];
+    for (const error of errors) {
+      expect(FAILURE_KINDS, error.code).toHaveProperty(error.code);
+      expect(recoveryOf(error), error.code).toBe(failureKind(error.code).recovery);
     }
   });
 

@@ -102,6 +102,12 @@ describe('what is worth a retry', () => {
     expect(decide({ status: 200, errorCode: 'INVALID_JSON' }).kind).toBe('retry');
   });
 
+  test('a body that is not JSON is tried twice more, and not as often as the host allows', () => {
+    const kinds = [0, 1, 2].map((retryCount) => decide({ status: 200, errorCode: 'INVALID_JSON', retryCount }).kind);
+    expect(kinds).toEqual(['retry', 'retry', 'fail']);
+    expect(decide({ status: 200, errorCode: 'INVALID_JSON', retryCount: 1 }, { maxRetries: 1 }).kind).toBe('fail');
+  });
+
   test('every network error is, but those that a repeat cannot help', () => {
     const refused = Object.keys(NETWORK_FAILURE_OF).filter((code) => decide(networkError(code)).kind === 'fail');
     expect(refused).toEqual(['TOO_LARGE', 'BLOCKED_ADDRESS', 'INVALID_URL', 'INVALID_REQUEST']);
