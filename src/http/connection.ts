@@ -34,6 +34,8 @@ export class Connection {
   #opened: OpenedSocket;
   #handedOver = false;
   #uses = 0;
+  /** Over HTTP/2: the server has not yet said how many streams it takes. */
+  awaitsSettings: boolean;
   /** Exchanges on it now. */
   active = 0;
   retired = false;
@@ -45,6 +47,7 @@ export class Connection {
   constructor(options: { origin: string; opened: OpenedSocket; owner: ConnectionOwner }) {
     this.#opened = options.opened;
     this.#owner = options.owner;
+    this.awaitsSettings = options.opened.protocol === 'h2';
     this.#client = new Client(options.origin, {
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -122,7 +125,9 @@ export class Connection {
     await this.#client.destroy(reason);
   }
 
+  // undici's first drain comes with the server's settings, the later ones as streams end.
   #onDrain(): void {
+    this.awaitsSettings = false;
     if (!this.full) return;
     this.full = false;
     this.#owner.onRoom(this);

@@ -212,9 +212,14 @@ export class OriginPool implements ConnectionOwner {
     if (this.#closed || this.#opening >= this.#waiting.size) return false;
     if (this.#connections.size > 0 && this.#options.ports.clock.nowMs() < this.#growAfterMs) return false;
     // Until ALPN has answered, one connection finds out for all whether requests can share it.
-    if (this.#protocol !== 'h1' && this.#opening > 0) return false;
+    if (this.#protocol !== 'h1' && (this.#opening > 0 || this.#awaitsSettings())) return false;
     const most = this.#protocol === 'h2' ? Math.min(MAX_HTTP2_CONNECTIONS, this.#maxConnections) : this.#maxConnections;
     return this.#connections.size + this.#opening < most;
+  }
+
+  #awaitsSettings(): boolean {
+    for (const connection of this.#connections) if (connection.awaitsSettings) return true;
+    return false;
   }
 
   #open(): void {

@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type RequestListener, type ServerOpti
 import { createSecureServer, type Http2SecureServer, type SecureServerOptions } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { testCertificates } from './certificates.ts';
 
 /** A server on a free port of 127.0.0.1. */
@@ -48,6 +49,14 @@ export async function startHttp2(
 
 export function startTcp(onConnection: (socket: Socket) => void): Promise<TestServer> {
   return listen(createTcpServer(onConnection), 'http://127.0.0.1');
+}
+
+export function startTls(options: TlsOptions, onConnection: (socket: TLSSocket) => void): Promise<TestServer> {
+  const server = createTlsServer(options, (socket) => {
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  return listen(server, 'https://localhost');
 }
 
 function listen(server: Server, scheme: string): Promise<TestServer> {
