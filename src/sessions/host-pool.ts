@@ -1,5 +1,6 @@
 import type { HostConfig } from '../config/host-schema.ts';
 import type { EventSink } from '../core/events.ts';
+import { hostOf } from '../core/host.ts';
 import type { Ports } from '../core/ports.ts';
 import { SECOND_MS } from '../core/units.ts';
 import { type Credential, type Reveal, readCredentials } from './credential.ts';
@@ -46,6 +47,8 @@ export type HostPoolOptions = {
 const KEY_ORDER_MS = 20;
 // Limits of the server, never the session's fault.
 const NEVER_BLOCKED: ReadonlySet<number> = new Set([429, 503]);
+// A proxy answers with these itself when it cannot reach the host.
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 const NO_KEYS: readonly string[] = Object.freeze([]);
 
 /** The sessions, credentials and proxies of one host. */
@@ -124,11 +127,18 @@ export class HostPool {
     return proxy.url;
   }
 
-  judge(session: HostSession, status: number, attempt: AttemptIdentity | null): SessionVerdict {
+  judge(
+    session: HostSession,
+    answer: { url: string; status: number },
+    attempt: AttemptIdentity | null,
+  ): SessionVerdict {
+    const { url, status } = answer;
     if (status < 400 || !this.#home.blockedStatusCodes.has(status)) {
       this.#vouch(session, status, attempt);
       return 'ok';
     }
+    // A redirect led elsewhere: that host knows nothing of this one's identities.
+    if (hostOf(url) !== this.#home.host) return 'refused';
     this.#keysUntilMs = Number.NEGATIVE_INFINITY;
     const rotates = this.#refusals.judge({
       session,
@@ -222,7 +232,8 @@ export class HostPool {
 
   /** An answer that is no refusal: whoever was used for it works. */
   #vouch(session: HostSession, status: number, attempt: AttemptIdentity | null): void {
-    const proxy = this.#proxies.size === 0 ? null : this.#usedProxy(session, attempt);
+    const mayBeProxys = this.#proxies.size === 0 || GATEWAY_STATUSES.has(status);
+    const proxy = mayBeProxys ? null : this.#usedProxy(session, attempt);
     if (proxy?.health.heal()) {
       this.#allProxiesDownSinceMs = null;
       this.#tellBack('proxy', `proxy ${proxy.name} works again`);

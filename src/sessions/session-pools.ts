@@ -119,7 +119,7 @@ export class SessionPools {
     attempt: AttemptIdentity | null = null,
   ): SessionVerdict {
     if (setCookie !== undefined) this.storeCookies(session, url, setCookie);
-    return this.#poolOf(session.host).judge(session, status, attempt);
+    return this.#poolOf(session.host).judge(session, { url, status }, attempt);
   }
 
   /** Keeps the cookies of a response: also of redirects and refusals. */

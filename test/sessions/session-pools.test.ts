@@ -46,6 +46,17 @@ describe('governor keys', () => {
     expect(names).toEqual(['a', 'b', 'a', 'b']);
   });
 
+  test("share the host's maxPoolSize", () => {
+    const { pools } = poolsOf({
+      [HOST]: { sessionPool: { credentials: credentialsNamed('a', 'b'), maxPoolSize: 5 } },
+    });
+    for (let request = 0; request < 20; request++) {
+      const key = pools.keysOf(HOST)[request % 2]!;
+      pools.onResponse(pools.take(HOST, key), URL_1, 200, 'c=1; Path=/');
+    }
+    expect(pools.crawleePool.usableSessionsCount).toBe(4);
+  });
+
   test('the one with most remaining comes first', () => {
     const remaining: Record<string, number> = { [`${HOST}#a##`]: 5, [`${HOST}#b##`]: 4000, [`${HOST}#c##`]: 80 };
     const { pools, clock } = poolsOf(withCredentials('a', 'b', 'c'), { remainingOf: (key) => remaining[key]! });
@@ -163,6 +174,13 @@ describe('a refused request', () => {
     expect(pools.onResponse(pools.take('b.example', 'b.example#b##'), 'https://b.example/', 403)).toBe('ok');
   });
 
+  test('by the host a redirect led to says nothing of the identities of this one', () => {
+    const { pools } = poolsOf(withCredentials('a', 'b'));
+    const session = pools.take(HOST, `${HOST}#a##`);
+    expect(pools.onResponse(session, 'https://login.example/', 403)).toBe('refused');
+    expect([session.isUsable(), pools.keysOf(HOST).length]).toEqual([true, 2]);
+  });
+
   test('blames the proxy where there are no credentials', () => {
     const { pools, events } = poolsOf(withProxies({}));
     const session = pools.take(HOST, HOST);
@@ -227,6 +245,17 @@ describe('proxies', () => {
     pools.proxyOf(pools.take(HOST, HOST));
     expect(pools.keysOf(HOST)).toEqual([]);
     expect(pools.onResponse(session, URL_1, 404)).toBe('ok');
+    expect(pools.keysOf(HOST)).toEqual([HOST]);
+  });
+
+  test('are not taken for well again by an answer that may be their own', () => {
+    const { pools, clock } = poolsOf({ [HOST]: { sessionPool: { proxyUrls: ['http://p1:1'] } } });
+    const session = pools.take(HOST, HOST);
+    pools.onFailure(session, proxyFailure(), { rotations: 0, proxyUrl: pools.proxyOf(session) });
+    clock.pass(1000);
+    pools.onResponse(session, URL_1, 502, undefined, { rotations: 0, proxyUrl: pools.proxyOf(session) });
+    expect(pools.keysOf(HOST)).toEqual([]);
+    pools.onResponse(session, URL_1, 500);
     expect(pools.keysOf(HOST)).toEqual([HOST]);
   });
 
