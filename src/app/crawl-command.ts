@@ -55,7 +55,7 @@ async function prepare(
   { routes, context, isPractice }: Surroundings & { isPractice: boolean },
 ): Promise<PreparedRun> {
   const { ports, signal, stdin } = context;
-  const job = isPractice && asked.run === PRACTICE_RUN ? { ...asked, fresh: true } : asked;
+  const job = isPractice && !asked.runGiven ? { ...asked, run: PRACTICE_RUN, fresh: true } : asked;
   await checkOutputs({ outputs: job.outputs, own: new Set(), force: job.force || !job.fresh });
   const { method, body } = job.input;
   if (job.inputs.length > 0) await requireUrls(job.inputs, { defaults: { method, body }, stdin, signal });

@@ -60,6 +60,8 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
   readonly #parts: JsonCrawlerParts;
   readonly #manager: CrawleeRequestManager;
   readonly #hasOwnHandler: boolean;
+  /** Whether `crawler.router` has any handler: asking it without one costs an exception a request. */
+  #isRouterUsed = false;
   readonly #load: LoadMonitor;
   readonly #memory: MemoryGuard;
   readonly #state: SharedState;
@@ -84,6 +86,7 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
     this.#parts = parts;
     this.#manager = manager;
     this.#hasOwnHandler = options.requestHandler !== undefined;
+    this.#watchRouter();
     this.#load = new LoadMonitor(parts.ports.clock);
     this.#memory = new MemoryGuard();
     this.#state = new SharedState(parts.store.values);
@@ -224,10 +227,24 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
     return status >= 400 || this.additionalHttpErrorStatusCodes.has(status);
   }
 
+  #watchRouter(): void {
+    const { router } = this;
+    for (const name of ['addHandler', 'addDefaultHandler'] as const) {
+      const add = router[name] as (...args: unknown[]) => void;
+      Object.assign(router, {
+        [name]: (...args: unknown[]) => {
+          this.#isRouterUsed = true;
+          add(...args);
+        },
+      });
+    }
+  }
+
   #handlerFor(request: Request): ((context: JsonContext) => unknown) | null {
     const handler = this.requestHandler as unknown as ((context: JsonContext) => unknown) & {
       getHandler?: (label: string | undefined) => unknown;
     };
+    if (!this.#hasOwnHandler && !this.#isRouterUsed) return null;
     if (typeof handler.getHandler !== 'function') return handler;
     try {
       handler.getHandler(request.label);
