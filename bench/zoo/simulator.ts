@@ -132,8 +132,11 @@ export function simulate(options: SimulationOptions): SimulationResult {
   const pump = (): void => {
     for (;;) {
       const readyAtMs = strategy.tryAcquire(KEY, nowMs);
-      if (readyAtMs === 0) send();
-      else return wakeAt(readyAtMs);
+      if (readyAtMs > 0) {
+        wakeAt(readyAtMs);
+        return;
+      }
+      send();
     }
   };
 

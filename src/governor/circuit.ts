@@ -27,7 +27,7 @@ export function describeFailure(failure: NetworkFailure): string {
 }
 
 /** What a result changed. */
-export type CircuitChange = 'opened' | 'closed' | 'still-open' | 'dead' | null;
+export type CircuitChange = 'opened' | 'closed' | 'dead' | null;
 
 /**
  * Keeps requests from an origin that does not answer: opens after a few failures in a row, then lets one probe through
@@ -123,7 +123,7 @@ export class Circuit {
     }
     this.#waitMs = Math.min(this.#waitMs * WAIT_GROWTH, this.#longestWaitMs());
     this.#openUntilMs = facts.nowMs + this.#waitMs;
-    return 'still-open';
+    return 'opened';
   }
 
   #probeLost(facts: { sentAtMs: number }): null {

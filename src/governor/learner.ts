@@ -49,22 +49,21 @@ export class Learner {
     return 'failed';
   }
 
-  #circuitChanged(state: KeyState, change: CircuitChange, sample: Sample): void {
+  #circuitChanged(state: KeyState, change: NonNullable<CircuitChange>, sample: Sample): void {
     const { host } = state;
     const circuit = host.circuitOf(pathOf(sample));
     host.refreshCircuit();
-    const facts = { origin: sample.origin };
-    if (change === 'closed') {
-      const reason = `${host.host}: ${sample.origin} answers again`;
-      return this.#emit({ kind: 'circuit-closed', host: host.host, reason, facts });
-    }
-    if (change === 'dead') {
-      const reason = `${host.host}: ${describeFailure(circuit.lastFailure)}, and it never answered: its requests fail`;
-      return this.#emit({ kind: 'circuit-closed', host: host.host, reason, facts: { ...facts, dead: true } });
-    }
     const waitMs = circuit.openUntilMs - sample.endedAtMs;
-    const reason = `${host.host}: ${circuitReason(circuit)}; one request is tried in ${formatSeconds(waitMs)}`;
-    this.#emit({ kind: 'circuit-opened', host: host.host, reason, facts: { ...facts, waitMs } });
+    const failing = `${host.host}: ${describeFailure(circuit.lastFailure)}`;
+    const { kind, reason } = {
+      opened: {
+        kind: 'circuit-opened' as const,
+        reason: `${host.host}: ${circuitReason(circuit)}; one request is tried in ${formatSeconds(waitMs)}`,
+      },
+      dead: { kind: 'circuit-closed' as const, reason: `${failing}, and it never answered: its requests fail` },
+      closed: { kind: 'circuit-closed' as const, reason: `${host.host}: ${sample.origin} answers again` },
+    }[change];
+    this.#emit({ kind, host: host.host, reason, facts: { origin: sample.origin } });
   }
 
   #learnAnswer(state: KeyState, sample: Sample): void {

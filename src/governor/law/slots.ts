@@ -48,7 +48,11 @@ export class Slots {
   /** All slots are taken while the pace would allow another send: tries one more now and then. */
   tryMore(facts: LoadFacts): void {
     if (facts.nowMs < this.#nextGrowthAtMs || this.isAtCeiling) return;
-    if (this.#trialFrom !== null && this.#hasOnlySlowed(facts)) return this.#revert(this.#trialFrom, facts.nowMs);
+    if (this.#trialFrom !== null && this.#hasOnlySlowed(facts)) this.#revert(this.#trialFrom, facts.nowMs);
+    else this.#startTrial(facts);
+  }
+
+  #startTrial(facts: LoadFacts): void {
     this.#trialFrom = this.#cap;
     this.#latencyBeforeMs = facts.latencyMs;
     this.#grewAtMs = facts.nowMs;

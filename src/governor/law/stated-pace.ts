@@ -115,9 +115,9 @@ export class StatedPace {
       return;
     }
     if (this.#wasBlocked && nowMs > this.#blockedUntilMs && (limit.limit ?? 0) > 2) this.#emptyStrikes += 1;
-    if (this.#emptyStrikes >= EMPTY_STRIKES) return this.#distrust();
     this.#wasBlocked = true;
     this.#blockedUntilMs = Math.max(this.#blockedUntilMs, nowMs + limit.resetMs);
+    if (this.#emptyStrikes >= EMPTY_STRIKES) this.#distrust();
   }
 
   /**

@@ -32,7 +32,7 @@ export class WindowLearner {
   #longestResetMs = 0;
   #remaining: number | null = null;
   #rolledAtMs: number | null = null;
-  #readAtMs = 0;
+  #readAtMs = Number.NEGATIVE_INFINITY;
   #resetMs: number | null = null;
   #divisor = 1;
 

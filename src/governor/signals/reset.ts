@@ -48,7 +48,7 @@ export function parseReset(text: string | undefined, context: ReadContext): numb
   const trimmed = text.trim();
   const number = parseCount(trimmed);
   const resetMs = number === undefined ? resetFromText(trimmed, context) : resetFromNumber(number, context);
-  return resetMs !== undefined && resetMs > 0 && resetMs <= LONGEST_RESET_MS ? resetMs : undefined;
+  return resetMs !== undefined && resetMs > 0 && resetMs <= LONGEST_RESET_MS ? Math.ceil(resetMs) : undefined;
 }
 
 function resetFromNumber(value: number, { serverWallMs }: ReadContext): number {

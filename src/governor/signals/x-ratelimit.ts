@@ -22,12 +22,12 @@ const FAMILIES: readonly Family[] = [
     reset: ['x-ratelimit-reset-requests', 'x-ratelimit-requests-reset', 'anthropic-ratelimit-requests-reset'],
   },
   {
-    limit: ['ratelimit-limit', 'x-rate-limit'],
-    remaining: ['ratelimit-remaining', 'x-rate-limit-remaining'],
+    limit: ['ratelimit-limit'],
+    remaining: ['ratelimit-remaining'],
     reset: ['ratelimit-reset', 'ratelimit-resettime'],
   },
   {
-    limit: ['x-ratelimit-limit', 'x-rate-limit-limit'],
+    limit: ['x-ratelimit-limit', 'x-rate-limit-limit', 'x-rate-limit'],
     remaining: ['x-ratelimit-remaining', 'x-rate-limit-remaining'],
     reset: ['x-ratelimit-reset', 'x-rate-limit-reset'],
     resetAfter: 'x-ratelimit-reset-after',
