@@ -84,11 +84,14 @@ function collect(value: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), value];
 }
 
-function helpText({ help, path, reads }: OptionDefinition): string {
+/** @returns what --help and the documentation say of an option */
+export function helpText({ help, path, reads }: OptionDefinition): string {
   const facts = path === undefined ? undefined : OPTION_HELP[path];
   if (facts === undefined) return help ?? '';
   const inSeconds = reads === 'seconds';
-  const description = help ?? (inSeconds ? facts.description.replace(/, ms$/, ', s') : facts.description);
+  // On the command line an option is left out, not set to null.
+  const meaning = facts.description.replace(/; null = .*$/, '');
+  const description = help ?? (inSeconds ? meaning.replace(/, ms$/, ', s') : meaning);
   if (facts.default === null || typeof reads === 'object' || typeof facts.default === 'object') return description;
   return `${description} (default: ${inSeconds ? Number(facts.default) / 1000 : facts.default})`;
 }

@@ -57,7 +57,7 @@ const messages = [
   { flags: '--quiet', group: OUTPUT, help: 'Only warnings and errors' },
   { flags: '--verbose', group: OUTPUT, help: 'Also details, and the stack of an error' },
   {
-    flags: '--log-format <format>',
+    flags: '--log-format <pretty|json>',
     group: OUTPUT,
     choices: ['pretty', 'json'],
     help: 'Log lines for people (pretty) or programs (json); default: pretty',
@@ -97,7 +97,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     { flags: '--max-retries <count>', group: PACE, path: 'hosts.*.retry.maxRetries', reads: 'number' },
     { flags: '--timeout <seconds>', group: PACE, path: 'hosts.*.timeouts.totalMs', reads: 'seconds' },
     { flags: '--max-wait <seconds>', group: PACE, path: 'maxWaitSecs', reads: 'number' },
-    { flags: '--http-client <name>', group: PACE, path: 'httpClient' },
+    { flags: '--http-client <undici|got-scraping>', group: PACE, path: 'httpClient' },
     {
       flags: '--no-http2',
       group: PACE,
@@ -108,7 +108,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     run,
     storageDir,
     { flags: '--fresh', group: RUN, help: 'Start anew; the run there is becomes <name>.previous' },
-    { flags: '--durability <level>', group: RUN, path: 'durability' },
+    { flags: '--durability <normal|full>', group: RUN, path: 'durability' },
     output,
     force,
     { flags: '--no-export', group: OUTPUT, help: 'Write no files at the end: "millrace export" does it at any time' },

@@ -1,12 +1,8 @@
-const SECRET_NAME =
-  /(^|[^a-z])(api[-_]?key|access[-_]?key|subscription[-_]?key|app[-_]?key|key|token|[a-z]+[-_]?token|secret|[a-z]+[-_]?secret|pass(word|wd|phrase)?|pwd|auth|authorization|credentials?|cookie|set-cookie|signature|sig|session([-_]?id)?|jwt|bearer)$/i;
-const HIDDEN = '[redacted]';
+import { isHarmlessHeader, isSecretName } from '../core/secret-names.ts';
 
-/** @returns whether a header, query parameter or setting of this name usually carries a secret */
-export function isSecretName(name: string): boolean {
-  // camelCase is read as words: accessToken as access-token.
-  return SECRET_NAME.test(name.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2'));
-}
+export { isSecretName };
+
+const HIDDEN = '[redacted]';
 
 /**
  * Hides user, password and secret query parameters of a URL; anything else is returned as it came.
@@ -36,23 +32,11 @@ function redactObject(value: object, name: string): Record<string, unknown> {
   const inHeaders = /headers$/i.test(name);
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
-      if (inHeaders && typeof item === 'string' && !HARMLESS_HEADERS.has(key.toLowerCase()) && !isReference(item))
-        return [key, HIDDEN];
+      if (inHeaders && typeof item === 'string' && !isHarmlessHeader(key) && !isReference(item)) return [key, HIDDEN];
       return [key, redactConfig(item, key)];
     }),
   );
 }
-
-const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
-  'accept',
-  'accept-language',
-  'accept-encoding',
-  'content-type',
-  'user-agent',
-  'cache-control',
-  'referer',
-  'origin',
-]);
 
 function isReference(value: unknown): boolean {
   return typeof value === 'string' && /^\$\{[a-z]+:[^}]*\}$/.test(value);

@@ -1,0 +1,12 @@
+import { configurationPage } from './configuration-page.ts';
+import { optionHelpModule } from './option-help.ts';
+import { inputJsonSchema } from './settings.ts';
+
+/** What is made from the schemas and committed: path from the root of the project, and text. */
+export function generatedFiles(): Map<string, string> {
+  return new Map([
+    ['src/cli/option-help.ts', optionHelpModule()],
+    ['docs/millrace.schema.json', `${JSON.stringify(inputJsonSchema(), null, 2)}\n`],
+    ['docs/configuration.md', configurationPage()],
+  ]);
+}
