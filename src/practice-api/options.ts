@@ -34,18 +34,18 @@ export type PracticeApiOptions = {
  * The practice API of a bare `npm start`. 15 products a page make 20 list pages, 300 details and 316 pages of reviews:
  * enough to see a crawl at work, little enough to wait for.
  * - latencyMs 40: a server on the same continent, so that concurrency matters.
- * - errorRate 0.01: six 503s, two of them with Retry-After: 1, each of which parks the host for a second.
- * - rateLimit 150: above what a cautious start reaches at once, far below what 50 connections could do (50 / 0.04 s =
- *   1,250/s), so that the crawl meets it, draws some 429s with Retry-After: 1, and goes on just below it. It is not
+ * - errorRate 0.01: six 503s, two of them with Retry-After: 1.
+ * - rateLimit 100: more than a cautious start reaches at once, far less than 50 connections could do (50 / 0.04 s =
+ *   1,250/s), so that a crawl meets it, draws a few 429s with Retry-After: 1, and goes on just below it. It is not
  *   stated in headers: a crawler that reads them would never draw a 429.
- * At 0.8 of the limit 636 requests take 5.3 s; with a slow start and those parks about 10 s.
+ * At 0.8 of the limit 636 requests take 8 s; with a slow start and the waits 10 to 13 s.
  */
 export const BUNDLED_PRACTICE_API = {
   port: 0,
   items: 300,
   latencyMs: 40,
   errorRate: 0.01,
-  rateLimit: 150,
+  rateLimit: 100,
   seed: 1,
 } as const satisfies PracticeApiOptions;
 

@@ -117,7 +117,7 @@ describe('the answer of the server', () => {
     await policy.whenKnown(URL_A);
     expect(check(URL_A)).toBe('unknown');
     expect(events.map(({ reason }) => reason)).toEqual([
-      `pond.example: robots.txt is out of reach (it answered ${status}); nothing is sent meanwhile, next try in 1 s`,
+      `robots.txt is out of reach (it answered ${status}); nothing is sent meanwhile, next try in 1 s`,
     ]);
   });
 
@@ -199,7 +199,7 @@ describe('a file out of reach', () => {
       atMs: clock.wallMs(),
       kind: 'robots',
       host: 'pond.example',
-      reason: 'pond.example: back in reach; robots.txt has 1 rule for us, and asks for 2 s between requests',
+      reason: 'back in reach; robots.txt has 1 rule for us, and asks for 2 s between requests',
       facts: { rules: 1, crawlDelayMs: 2_000 },
     });
   });
@@ -365,9 +365,9 @@ describe('copies kept in the store', () => {
     await policy.whenKnown(URL_A);
     expect(check(URL_A)).toBe('allowed');
     expect(events.map(({ reason }) => reason)).toEqual([
-      'pond.example: the copy of its robots.txt cannot be read: disk gone',
-      'pond.example: no copy of its robots.txt can be kept: disk full',
-      'pond.example: robots.txt has 1 rule for us, and asks for 2 s between requests',
+      'the copy of its robots.txt cannot be read: disk gone',
+      'no copy of its robots.txt can be kept: disk full',
+      'robots.txt has 1 rule for us, and asks for 2 s between requests',
     ]);
   });
 });

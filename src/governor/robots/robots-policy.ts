@@ -175,7 +175,7 @@ class OriginPolicies implements RobotsPolicy {
   }
 
   #emit(host: string, { reason, ...rest }: Explanation): void {
-    this.#options.onEvent?.({ atMs: this.#clock.wallMs(), host, reason: `${host}: ${reason}`, ...rest });
+    this.#options.onEvent?.({ atMs: this.#clock.wallMs(), host, reason, ...rest });
   }
 }
 
