@@ -52,8 +52,10 @@ export function listingOf(key: string): string {
 
 const SHARDS = 64;
 
+// By the mark alone: all starts of a listing lie together.
 function shardOf(listing: string): number {
-  return listing === '' ? 0 : Number.parseInt(hash('sha1', listing, 'hex').slice(0, 2), 16) % SHARDS;
+  const [mark = ''] = listing.split('~');
+  return mark === '' ? 0 : Number.parseInt(hash('sha1', mark, 'hex').slice(0, 2), 16) % SHARDS;
 }
 
 function shardPrefix(resource: string, shard: number): string {

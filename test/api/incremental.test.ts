@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { conditionalHeaders, freshenedHeaders, validatorsOf } from '../../src/api/conditional.ts';
 import { compareCursors, openWindow } from '../../src/api/incremental.ts';
-import { playCrawl, memoryValues } from './play-crawl.ts';
 import type { ApiDocument } from '../../src/config/api-schema.ts';
+import { memoryValues, playCrawl } from './play-crawl.ts';
 
 describe('cursor values', () => {
   test.each([

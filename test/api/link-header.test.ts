@@ -23,7 +23,9 @@ describe('a Link header', () => {
   });
 
   test('keeps parameters unquoted, decodes title*, and the first of a name counts', () => {
-    const [link] = parseLinkHeader(`</a>; rel="start"; title="say \\"hi\\""; title*=UTF-8'de'n%c3%a4chstes%20Kapitel; title=no`);
+    const [link] = parseLinkHeader(
+      `</a>; rel="start"; title="say \\"hi\\""; title*=UTF-8'de'n%c3%a4chstes%20Kapitel; title=no`,
+    );
     expect(link).toEqual({
       target: '/a',
       rel: ['start'],

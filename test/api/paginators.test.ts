@@ -13,7 +13,10 @@ const query = 'query ($first: Int, $after: String) { products(first: $first, aft
 
 /** Every style, by its own paginator and found out by auto. */
 const STYLES: Record<string, { endpoint: Endpoint; auto?: string }> = {
-  headerLink: { endpoint: { path: 'link', paginator: { type: 'headerLink' } }, auto: 'headerLink (a Link header with rel=' },
+  headerLink: {
+    endpoint: { path: 'link', paginator: { type: 'headerLink' } },
+    auto: 'headerLink (a Link header with rel=',
+  },
   'headerLink without a last page': {
     endpoint: { path: 'link-next-only', paginator: { type: 'headerLink' } },
     auto: 'headerLink (a Link header with rel=next',
@@ -81,12 +84,15 @@ describe.each([0, 1, 10, 47])('a list of %i records', (count) => {
     expect(played.duplicates).toBe(0);
   });
 
-  test.each(Object.entries(STYLES))('comes the same by %s when pages go one after the other', async (_name, { endpoint }) => {
-    const server = listingServer(count);
-    const played = await playCrawl(api({ ...endpoint, parallelPages: 'off' }), server);
-    expect(played.records.items ?? []).toEqual(server.all);
-    expect(played.mostPending).toBe(1);
-  });
+  test.each(Object.entries(STYLES))(
+    'comes the same by %s when pages go one after the other',
+    async (_name, { endpoint }) => {
+      const server = listingServer(count);
+      const played = await playCrawl(api({ ...endpoint, parallelPages: 'off' }), server);
+      expect(played.records.items ?? []).toEqual(server.all);
+      expect(played.mostPending).toBe(1);
+    },
+  );
 });
 
 describe('auto', () => {
@@ -153,11 +159,31 @@ describe('a server that gives fewer records than asked for', () => {
 describe('stops', () => {
   test.each([
     ['maxPages', { path: 'cursor', paginator: { type: 'cursor', cursorPath: '$.next', maxPages: 2 } }, 20],
-    ['maxPages of pages at once', { path: 'page', paginator: { type: 'pageNumber', totalPagesPath: '$.totalPages', maxPages: 3 } }, 30],
-    ['maximumOffset', { path: 'offset', paginator: { type: 'offset', limit: 10, totalPath: '$.total', maximumOffset: 20 } }, 30],
-    ['maximumPage against hasMore', { path: 'page', paginator: { type: 'pageNumber', hasMorePath: '$.hasMore', maximumPage: 2 } }, 20],
-    ['stopCondition', { path: 'page', paginator: { type: 'pageNumber', stopCondition: '$[?@ == 3]', hasMorePath: '$.hasMore' } }, 30],
-    ['hasMorePath against a cursor', { path: 'cursor', paginator: { type: 'cursor', cursorPath: '$.next', hasMorePath: '$.more' } }, 10],
+    [
+      'maxPages of pages at once',
+      { path: 'page', paginator: { type: 'pageNumber', totalPagesPath: '$.totalPages', maxPages: 3 } },
+      30,
+    ],
+    [
+      'maximumOffset',
+      { path: 'offset', paginator: { type: 'offset', limit: 10, totalPath: '$.total', maximumOffset: 20 } },
+      30,
+    ],
+    [
+      'maximumPage against hasMore',
+      { path: 'page', paginator: { type: 'pageNumber', hasMorePath: '$.hasMore', maximumPage: 2 } },
+      20,
+    ],
+    [
+      'stopCondition',
+      { path: 'page', paginator: { type: 'pageNumber', stopCondition: '$[?@ == 3]', hasMorePath: '$.hasMore' } },
+      30,
+    ],
+    [
+      'hasMorePath against a cursor',
+      { path: 'cursor', paginator: { type: 'cursor', cursorPath: '$.next', hasMorePath: '$.more' } },
+      10,
+    ],
   ] as [string, Endpoint, number][])('%s ends the listing', async (_name, endpoint, expected) => {
     const played = await playCrawl(api(endpoint), listingServer(47));
     expect(played.records.items).toHaveLength(expected);
@@ -165,7 +191,10 @@ describe('stops', () => {
   });
 
   test('a total that is missing falls back to an empty page, with one warning', async () => {
-    const endpoint: Endpoint = { path: 'offset-no-total', paginator: { type: 'offset', limit: 10, totalPath: '$.total' } };
+    const endpoint: Endpoint = {
+      path: 'offset-no-total',
+      paginator: { type: 'offset', limit: 10, totalPath: '$.total' },
+    };
     const server = listingServer(47);
     const played = await playCrawl(api(endpoint), server);
     expect(played.records.items).toEqual(server.all);
@@ -191,9 +220,12 @@ describe('stops', () => {
       a: { items: [], next: 'b' },
       b: { items: [{ id: 2 }], next: null },
     };
-    const played = await playCrawl(api({ path: 'x', dataSelector: '$.items', paginator: { type: 'cursor', cursorPath: '$.next' } }), {
-      answer: ({ url }) => ({ body: pages[new URL(url).searchParams.get('cursor') ?? ''] }),
-    });
+    const played = await playCrawl(
+      api({ path: 'x', dataSelector: '$.items', paginator: { type: 'cursor', cursorPath: '$.next' } }),
+      {
+        answer: ({ url }) => ({ body: pages[new URL(url).searchParams.get('cursor') ?? ''] }),
+      },
+    );
     expect(played.records.items).toEqual([{ id: 1 }, { id: 2 }]);
   });
 });
@@ -206,7 +238,11 @@ describe('a listing that goes in circles', () => {
       return { body: { items: [{ id: page }], next: next[page] } };
     };
   }
-  const endpoint: Endpoint = { path: 'x', dataSelector: '$.items[*]', paginator: { type: 'cursor', cursorPath: '$.next' } };
+  const endpoint: Endpoint = {
+    path: 'x',
+    dataSelector: '$.items[*]',
+    paginator: { type: 'cursor', cursorPath: '$.next' },
+  };
 
   test('at once is found at once, both pages are named, and nothing fetched is lost', async () => {
     const played = await playCrawl(api(endpoint), { answer: circle([1, 1]) });
@@ -224,7 +260,9 @@ describe('a listing that goes in circles', () => {
 
   test('over several pages is found when the first of them comes again', async () => {
     const played = await playCrawl(api(endpoint), { answer: circle([1, 2, 3, 4, 2]) });
-    expect(played.failures[0]!.message).toContain('page 5 names the same next page as page 2: "2" led to page 3, and would to page 6');
+    expect(played.failures[0]!.message).toContain(
+      'page 5 names the same next page as page 2: "2" led to page 3, and would to page 6',
+    );
     expect(played.sent).toHaveLength(5);
   });
 
@@ -239,7 +277,10 @@ describe('a listing that goes in circles', () => {
   });
 
   test('ends quietly with onRepeatedPage: stop', async () => {
-    const stops = { ...endpoint, paginator: { type: 'cursor' as const, cursorPath: '$.next', onRepeatedPage: 'stop' as const } };
+    const stops = {
+      ...endpoint,
+      paginator: { type: 'cursor' as const, cursorPath: '$.next', onRepeatedPage: 'stop' as const },
+    };
     const played = await playCrawl(api(stops), { answer: circle([1, 2, 1]) });
     expect(played.failures).toEqual([]);
     expect(played.sent).toHaveLength(3);
@@ -247,7 +288,10 @@ describe('a listing that goes in circles', () => {
 
   test('is none where a scroll id stays the same on purpose: onRepeatedPage: continue', async () => {
     let page = 0;
-    const scroll = { ...endpoint, paginator: { type: 'cursor' as const, cursorPath: '$.next', onRepeatedPage: 'continue' as const } };
+    const scroll = {
+      ...endpoint,
+      paginator: { type: 'cursor' as const, cursorPath: '$.next', onRepeatedPage: 'continue' as const },
+    };
     const played = await playCrawl(api(scroll), {
       answer: () => ({ body: ++page < 5 ? { items: [{ id: page }], next: 'scroll-1' } : { items: [], next: null } }),
     });

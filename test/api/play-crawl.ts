@@ -1,3 +1,9 @@
+import type { ApiContext } from '../../src/api/api-context.ts';
+import { systemFiles } from '../../src/api/api-context.ts';
+import { type CompiledApi, compileApi } from '../../src/api/compile-api.ts';
+import type { FinishedResource } from '../../src/api/finish-api.ts';
+import { valueAt } from '../../src/api/json-value.ts';
+import { moduleImporter } from '../../src/api/load-module.ts';
 import type { ApiDocument } from '../../src/config/api-schema.ts';
 import { apiSchema } from '../../src/config/api-schema.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -5,12 +11,6 @@ import { CrawlError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { FollowUp, ResponseDecision, Route, SentRequest } from '../../src/routes/define-route.ts';
 import { runRoute } from '../../src/routes/run-route.ts';
-import type { ApiContext } from '../../src/api/api-context.ts';
-import { systemFiles } from '../../src/api/api-context.ts';
-import { type CompiledApi, compileApi } from '../../src/api/compile-api.ts';
-import type { FinishedResource } from '../../src/api/finish-api.ts';
-import { valueAt } from '../../src/api/json-value.ts';
-import { moduleImporter } from '../../src/api/load-module.ts';
 
 /** A store of values in memory, as a run's is. */
 export function memoryValues(): NonNullable<ApiContext['values']> & { all: Map<string, unknown> } {
@@ -237,7 +237,8 @@ class Play {
   #extract({ stored, route, reply, request, userData, url }: Facts): 'done' {
     const page = { url, status: reply.status, headers: reply.headers, body: parsed(reply.text), userData, request };
     const result = runRoute(route, page);
-    for (const { dataset, record } of result.records) this.#addRecord(route, dataset, record as Record<string, unknown>);
+    for (const { dataset, record } of result.records)
+      this.#addRecord(route, dataset, record as Record<string, unknown>);
     for (const { issues, record } of result.invalid) this.#played.invalid.push({ label: stored.label, issues, record });
     for (const followUp of result.requests) this.#add(followUp);
     for (const { key, value } of result.values) this.#values.all.set(key, structuredClone(value));

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { SecretVault } from '../../src/api/references.ts';
 import { resolveBaseUrl } from '../../src/api/compile-api.ts';
+import { SecretVault } from '../../src/api/references.ts';
 
 function vault() {
-  const env: Record<string, string> = { TOKEN: 's3cret/to"ken', BASE: 'https://shop.test/api', SHORT: 'ab', SHOP: 'acme' };
+  const env: Record<string, string> = {
+    TOKEN: 's3cret/to"ken',
+    BASE: 'https://shop.test/api',
+    SHORT: 'ab',
+    SHOP: 'acme',
+  };
   return new SecretVault({ env: (name) => env[name], file: (path) => (path === 'a b.txt' ? 'from-file' : undefined) });
 }
 
@@ -11,7 +16,9 @@ describe('a reference', () => {
   test('is filled in, escaped for where it stands', () => {
     expect(vault().reveal('Bearer ${env:TOKEN} ${file:a b.txt}')).toBe('Bearer s3cret/to"ken from-file');
     expect(vault().revealJson('{"k":"${env:TOKEN}"}')).toBe('{"k":"s3cret/to\\"ken"}');
-    expect(vault().revealUrl('https://a.test/${env:TOKEN}?k=${env:TOKEN}')).toBe('https://a.test/s3cret%2Fto%22ken?k=s3cret%2Fto%22ken');
+    expect(vault().revealUrl('https://a.test/${env:TOKEN}?k=${env:TOKEN}')).toBe(
+      'https://a.test/s3cret%2Fto%22ken?k=s3cret%2Fto%22ken',
+    );
   });
 
   test('survives what a URL parser makes of it', () => {

@@ -3,7 +3,13 @@ import { compileRecordSelector, guessRecordPath, keysThere } from '../../src/api
 import { compileSelector } from '../../src/api/selector.ts';
 
 const body = {
-  data: { items: [{ id: 1, tags: ['a'] }, { id: 2, tags: [] }], 'odd key': [{ id: 3 }] },
+  data: {
+    items: [
+      { id: 1, tags: ['a'] },
+      { id: 2, tags: [] },
+    ],
+    'odd key': [{ id: 3 }],
+  },
   next: null,
   count: 2,
 };

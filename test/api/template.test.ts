@@ -24,7 +24,12 @@ describe('a template', () => {
   });
 
   test('keeps the type of a value that stands alone in JSON', () => {
-    const json = { a: '{resources.orders.id}', b: ['no {resources.orders.id}'], c: { d: '{incremental.startValue}' }, e: 1 };
+    const json = {
+      a: '{resources.orders.id}',
+      b: ['no {resources.orders.id}'],
+      c: { d: '{incremental.startValue}' },
+      e: 1,
+    };
     expect(renderJson(json, scope)).toEqual({ a: 5, b: ['no 5'], c: { d: '2024-01-01T00:00:00Z' }, e: 1 });
   });
 
@@ -55,10 +60,17 @@ describe('the first request', () => {
     baseUrl: 'https://api.test/v1/',
     resourceDefaults: { endpoint: { params: { limit: 5, lang: 'en' }, headers: { 'X-A': '1' } } },
     resources: [
-      { name: 'orders', endpoint: { path: '/orders', params: { limit: 10, 'filter[state]': 'open,new', tag: ['a b', 'c&d'] } } },
+      {
+        name: 'orders',
+        endpoint: { path: '/orders', params: { limit: 10, 'filter[state]': 'open,new', tag: ['a b', 'c&d'] } },
+      },
       {
         name: 'search',
-        endpoint: { path: 'search?x=1', json: { since: '{incremental.startValue}', ref: '${env:X}' }, headers: { 'X-B': '{resources.orders.id}' } },
+        endpoint: {
+          path: 'search?x=1',
+          json: { since: '{incremental.startValue}', ref: '${env:X}' },
+          headers: { 'X-B': '{resources.orders.id}' },
+        },
       },
     ],
   });
@@ -107,8 +119,15 @@ describe('setting a value of a page', () => {
   });
 
   test('in the body keeps the other fields, and every digit', () => {
-    const request = { url: 'https://a.test', method: 'POST', headers: {}, payload: '{"a":{"id":9007199254740993},"b":1.10}' };
-    expect(withPageValue(request, { bodyPath: 'a.cursor' }, 'x').payload).toBe('{"a":{"id":9007199254740993,"cursor":"x"},"b":1.10}');
+    const request = {
+      url: 'https://a.test',
+      method: 'POST',
+      headers: {},
+      payload: '{"a":{"id":9007199254740993},"b":1.10}',
+    };
+    expect(withPageValue(request, { bodyPath: 'a.cursor' }, 'x').payload).toBe(
+      '{"a":{"id":9007199254740993,"cursor":"x"},"b":1.10}',
+    );
   });
 
   test('takes one out again', () => {
