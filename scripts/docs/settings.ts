@@ -24,7 +24,7 @@ type JsonSchema = {
 /** The whole input document, for editors. Draft 7 is what YAML and JSON language servers know best. */
 export function inputJsonSchema(): object {
   const title = 'millrace input document';
-  return { title, ...z.toJSONSchema(inputSchema, { io: 'input', target: 'draft-7', reused: 'ref' }) };
+  return { title, ...z.toJSONSchema(inputSchema, { io: 'input', target: 'draft-7' }) };
 }
 
 /** Every key that is a value of its own, with its path from the top: host settings as `hosts.*.retry.maxRetries`. */
