@@ -3,6 +3,7 @@ import type { Input } from '../config/input-schema.ts';
 import type { EventSink } from '../core/events.ts';
 import type { Log } from '../core/log.ts';
 import type { Ports } from '../core/ports.ts';
+import { SECOND_MS } from '../core/units.ts';
 import { DatasetColumns } from '../crawl/dataset-columns.ts';
 import { JsonCrawler, type JsonCrawlerOptions } from '../crawl/json-crawler.ts';
 import type { CrawlSettings } from '../crawl/parts.ts';
@@ -44,6 +45,7 @@ export type CompositionOptions = {
   /** Where `headers` are sent to; may grow while sources are read. */
   origins: ReadonlySet<string>;
   reveal: (text: string) => string;
+  conceal: (text: string) => string;
   /** Aborted when requests in flight must end now. */
   signal: AbortSignal;
   /** Called once a second. */
@@ -75,7 +77,14 @@ export async function compose(options: CompositionOptions): Promise<Composition>
   const { clock, random } = ports;
   const { maxRequestsPerMinute } = input;
   const governor = createGovernor({ policyOf: hostConfig, clock, random, onEvent, maxRequestsPerMinute });
-  const sessions = createSessionPools({ hostConfig, ports, reveal: options.reveal, values: store.values, onEvent });
+  const sessions = createSessionPools({
+    hostConfig,
+    ports,
+    reveal: options.reveal,
+    values: store.values,
+    onEvent,
+    remainingOf: (key) => governor.appetite(key, clock.nowMs(), SECOND_MS),
+  });
   await sessions.restore();
   const robots = createRobots({
     productToken: input.productToken,
@@ -91,6 +100,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
   const gate: HostGate = new HostGate({
     governor,
     keysOf: (host) => sessions.keysOf(host),
+    keysReadyAtMs: (host) => sessions.readyAtMs(host),
     givenUpElsewhere: (host) => sessions.givenUp(host) ?? robots.givenUp(host),
     crawlDelayMs: (host) => Math.max(robots.crawlDelayMs(`https://${host}`), robots.crawlDelayMs(`http://${host}`)),
     onReleased: (host) => queue.released(host),
@@ -124,6 +134,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     hostConfig,
     settings: settingsOf(options),
     plain: options.plain,
+    conceal: options.conceal,
     httpClient: client,
     signal,
     onTick: options.onTick,

@@ -82,6 +82,7 @@ async function crawlPrepared(
     seeds: usesRoutes ? requestsOfSeeds(routes, practiceApiUrl) : null,
     plain: plainListOf(job),
     reveal: (text) => vault.reveal(text),
+    conceal: (text) => vault.conceal(text),
   });
   const files = end.wasInterrupted || !job.exportAtEnd ? [] : await exportAll(prepared, { own, context });
   meta.exports = [...new Set([...meta.exports, ...files])];

@@ -31,6 +31,7 @@ export type CrawlRunOptions = {
   seeds: AsyncIterable<NewRequest> | null;
   plain: PlainList | null;
   reveal: (text: string) => string;
+  conceal: (text: string) => string;
 };
 
 /** Requests in flight get so long to end after a signal. A second signal ends the process at once. */
@@ -38,7 +39,7 @@ const DRAIN_MS = 10 * SECOND_MS;
 
 /** Feeds and runs one crawl to its end, or to where it is stopped; everything it opened but the store is closed. */
 export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
-  const { prepared, context, plain, routes, reveal } = options;
+  const { prepared, context, plain, routes, reveal, conceal } = options;
   const { job, run } = prepared;
   const { ports, signal } = context;
   const feed = await loadFeed(run.store.values);
@@ -53,6 +54,7 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     ports,
     origins,
     reveal,
+    conceal,
     signal: cutOff.signal,
     onTick: () => {},
   });

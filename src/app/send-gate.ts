@@ -8,6 +8,8 @@ export type GateFacts = {
   governor: Governor;
   /** Keys a request to the host may be sent with, the best first. */
   keysOf: (host: string) => readonly string[];
+  /** When `keysOf` will have one again, while it has none. */
+  keysReadyAtMs: (host: string) => number;
   /** Why its robots.txt or its proxies have the host given up; null while they have not. */
   givenUpElsewhere: (host: string) => string | null;
   /** What the host's robots.txt asks for between two requests, ms; 0 = nothing. */
@@ -35,8 +37,11 @@ export class HostGate implements Gate, SendGate {
       const allowedAtMs = (this.#lastSentMs.get(host) ?? Number.NEGATIVE_INFINITY) + delayMs;
       if (nowMs < allowedAtMs) return allowedAtMs;
     }
+    const keys = keysOf(host);
+    // Every proxy or credential rests: nobody's end would tell when to ask again.
+    if (keys.length === 0) return Math.max(nowMs + 1, this.#facts.keysReadyAtMs(host));
     let earliestMs = Number.POSITIVE_INFINITY;
-    for (const key of keysOf(host)) {
+    for (const key of keys) {
       const atMs = governor.tryAcquire(key, nowMs);
       if (atMs === 0) {
         if (delayMs > 0) this.#lastSentMs.set(host, nowMs);

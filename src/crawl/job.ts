@@ -1,6 +1,7 @@
 import type { Request } from '@crawlee/core';
 import type { HttpResponse } from '../http/client.ts';
 import type { Taken } from '../queue/host-scheduler.ts';
+import type { Route } from '../routes/define-route.ts';
 import type { HostSession } from '../sessions/session-pools.ts';
 import type { LeasedRequest } from '../storage/store.ts';
 import type { JsonContext } from './json-context.ts';
@@ -25,6 +26,13 @@ export type Job = {
   response: HttpResponse | null;
   /** The proxy it was sent by; null = none. */
   proxyUrl: string | null;
+  /** What handles it; all null until it is about to be sent. */
+  route: Route | null;
+  handler: ((context: JsonContext) => unknown) | null;
+  /** Why it counts as skipped though it was answered; null = it does not. */
+  skipReason: string | null;
+  /** How long a route wants the next attempt to wait, ms; null = as the retry policy says. */
+  retryAfterMs: number | null;
   /** Whether user code may have changed the request. */
   isExposed: boolean;
 };

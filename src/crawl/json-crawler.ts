@@ -191,7 +191,9 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
     let goesAgain = false;
     try {
       goesAgain = (await this.#runner.run(job)) === 'again';
+      if (!goesAgain) this.#settler.onAttempt(job);
     } catch (error) {
+      this.#settler.onAttempt(job);
       this.#freeSlot();
       return this.#settler.settleFailure(job, asError(error));
     }

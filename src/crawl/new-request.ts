@@ -21,7 +21,7 @@ export function fromFollowUp(followUp: FollowUp, base: { url: string; label: str
   if (followUp.headers !== undefined) data.headers = followUp.headers;
   if (followUp.userData !== undefined) data.userData = followUp.userData;
   return {
-    uniqueKey: uniqueKeyOf({ url, method, payload: followUp.payload }),
+    uniqueKey: followUp.uniqueKey ?? uniqueKeyOf({ url, method, payload: followUp.payload }),
     url,
     host: hostOf(url),
     method,

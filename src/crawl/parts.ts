@@ -36,6 +36,8 @@ export type CrawlParts = {
   clientFor: (host: string) => HttpClient;
   hostConfig: (host: string) => HostConfig;
   settings: CrawlSettings;
+  /** Takes secrets out of what is stored or shown. */
+  conceal: (text: string) => string;
 };
 
 /** What of the input document the crawl itself goes by. */

@@ -1,13 +1,13 @@
 import type { Clock } from '../core/clock.ts';
+import { stringifyExact } from '../core/exact-json.ts';
 import { headerText } from '../core/headers.ts';
 import { decodeBody, parseJsonText } from '../http/bodies.ts';
 import type { Recorder } from '../report/recorder.ts';
-import type { Route } from '../routes/define-route.ts';
+import type { FollowUp, Route, SentRequest } from '../routes/define-route.ts';
 import { DEFAULT_DATASET, runRoute } from '../routes/run-route.ts';
 import { codeOfStatus, RequestFailure } from './failure-codes.ts';
 import { INVALID_DATASET } from './failure-record.ts';
 import type { Job } from './job.ts';
-import { fromFollowUp } from './new-request.ts';
 import type { CrawlSettings } from './parts.ts';
 import type { Reply } from './transport.ts';
 
@@ -42,11 +42,14 @@ export function parseReply(reply: Reply): ParsedReply {
   };
 }
 
-/** Runs a route on a response and writes what it found. */
+/**
+ * Runs a route on a response and writes the records it found.
+ * @returns the requests that follow
+ */
 export function applyRoute(
   route: Route,
-  facts: { job: Job; reply: ParsedReply; settings: CrawlSettings; onRefused: (url: string) => void },
-): void {
+  facts: { job: Job; reply: ParsedReply; request: SentRequest; settings: CrawlSettings },
+): readonly FollowUp[] {
   const { job, reply, settings } = facts;
   const page = {
     url: reply.url,
@@ -54,6 +57,7 @@ export function applyRoute(
     headers: reply.response.headers,
     body: reply.body,
     userData: job.data.userData ?? {},
+    request: facts.request,
   };
   const result = runRoute(route, page);
   for (const { dataset, record } of result.records) {
@@ -62,11 +66,8 @@ export function applyRoute(
   for (const { issues, record } of result.invalid) {
     job.work.addRecord(INVALID_DATASET, { url: job.request.url, label: route.label, issues, record });
   }
-  for (const followUp of result.requests) {
-    const request = fromFollowUp(followUp, { url: reply.url, label: route.label });
-    if (settings.mayFollow(job.leased.host, request.host)) job.work.addRequest(request);
-    else facts.onRefused(request.url);
-  }
+  for (const { key, value } of result.values) job.work.setValue(key, stringifyExact(value));
+  return result.requests;
 }
 
 /** Runs an action and adds its time to a phase of the host. */

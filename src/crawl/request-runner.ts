@@ -1,8 +1,10 @@
 import type { ProxyInfo } from '@crawlee/core';
 import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { decodeBody, InvalidJsonError, parseJsonBody } from '../http/bodies.ts';
+import type { HttpRequest, HttpResponse } from '../http/client.ts';
 import type { Taken } from '../queue/host-scheduler.ts';
-import type { Route } from '../routes/define-route.ts';
+import type { FollowUp, Route, SentRequest } from '../routes/define-route.ts';
 import type { LeasedRequest } from '../storage/store.ts';
 import type { ContextHost } from './context-host.ts';
 import { RequestFailure } from './failure-codes.ts';
@@ -10,13 +12,14 @@ import { withTimeout } from './handler-timeout.ts';
 import type { Job } from './job.ts';
 import { JsonContext } from './json-context.ts';
 import { openRequest } from './lean-request.ts';
+import { fromFollowUp } from './new-request.ts';
 import type { CrawlParts } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { addListedRecords, type PlainList } from './plain-list.ts';
 import { isPoison } from './poison.ts';
 import { applyRoute, type ParsedReply, parseReply, requireSuccess, timed } from './process-response.ts';
 import { type NavigationOptions, RequestBuilder } from './request-builder.ts';
-import type { Reply, Transport } from './transport.ts';
+import type { Reply, Sending, Transport } from './transport.ts';
 import type { UserCode } from './user-code.ts';
 
 const NO_CONTENT_TYPE = { type: 'application/octet-stream', encoding: 'utf-8' } as const;
@@ -69,15 +72,19 @@ export class RequestRunner {
       context: null,
       response: null,
       proxyUrl: null,
+      route: null,
+      handler: null,
+      skipReason: null,
+      retryAfterMs: null,
       isExposed: false,
     };
   }
 
   /** @returns handled; or again = the server asked for less, or for another session: the same request goes once more */
   async run(job: Job): Promise<'handled' | 'again'> {
-    const navigation = await this.#beforeSending(job);
-    if (job.request.skipNavigation) return this.#handleWithoutResponse(job);
-    const request = this.#builder.build(job, navigation);
+    const { request, ticket, navigation } = await this.#beforeSending(job);
+    if (request === null) return this.#handleWithoutResponse(job);
+    job.proxyUrl = request.proxyUrl;
     const reply = await this.#transport.send(request, {
       host: job.leased.host,
       key: job.taken.key,
@@ -85,13 +92,12 @@ export class RequestRunner {
       politenessMs: job.taken.politenessMs,
       queueMs: job.taken.queueMs,
       signal: this.#signal,
+      judge: this.#judgeOf(job, ticket),
     });
-    job.proxyUrl = request.proxyUrl;
     job.response = reply.response;
-    job.request.loadedUrl = reply.url;
+    job.request.loadedUrl = this.#parts.conceal(reply.url);
     if (this.#mustGoAgain(job, reply)) return 'again';
     if (this.#user.postNavigationHooks.length > 0) await this.#afterResponse(job, reply, navigation ?? {});
-    requireSuccess(reply, (status) => this.#user.isErrorStatus(status));
     await this.#handle(job, reply);
     return 'handled';
   }
@@ -111,17 +117,49 @@ export class RequestRunner {
   }
 
   /** Until here nothing was sent: the grant goes back when a hook throws. */
-  async #beforeSending(job: Job): Promise<NavigationOptions | undefined> {
+  async #beforeSending(job: Job): Promise<Sendable> {
     try {
       const completedAttempts = job.patch.completedAttempts ?? 0;
       if (isPoison({ claims: job.leased.claims, completedAttempts })) throw poisonFailure(job);
       const navigation = await this.#runPreHooks(job);
-      if (job.request.skipNavigation) this.#returnGrant(job);
-      return navigation;
+      job.route = this.#routeOf(job);
+      job.handler = job.route === null ? this.#user.handlerFor(job.request) : null;
+      if (job.request.skipNavigation) {
+        this.#returnGrant(job);
+        return { request: null, ticket: null, navigation };
+      }
+      return { ...(await this.#prepare(job, this.#builder.build(job, navigation))), navigation };
     } catch (error) {
       this.#returnGrant(job);
       throw error;
     }
+  }
+
+  /** Puts in what a route keeps out of the store: credentials. */
+  async #prepare(job: Job, request: HttpRequest): Promise<{ request: HttpRequest; ticket: string | null }> {
+    const prepare = job.route?.prepare;
+    if (prepare === undefined) return { request, ticket: null };
+    const { url, method, headers, body } = request;
+    const outgoing = { url, method, headers: { ...headers }, payload: body === null ? null : String(body) };
+    const prepared = await prepare(outgoing, { userData: job.data.userData ?? {}, signal: this.#signal });
+    const { payload, ...sent } = prepared.request;
+    return { request: { ...request, ...sent, body: payload }, ticket: prepared.ticket };
+  }
+
+  #judgeOf(job: Job, ticket: string | null): Sending['judge'] {
+    const judge = job.route?.judge;
+    if (judge === undefined) return null;
+    return (response, url) =>
+      judge({
+        url,
+        status: response.status,
+        headers: response.headers,
+        text: () => decodeBody(response.body, response.headers),
+        body: () => bodyOrUndefined(response, url),
+        request: storedRequest(job),
+        userData: job.data.userData ?? {},
+        ticket,
+      });
   }
 
   async #runPreHooks(job: Job): Promise<NavigationOptions | undefined> {
@@ -159,8 +197,19 @@ export class RequestRunner {
   }
 
   async #handle(job: Job, reply: Reply): Promise<void> {
-    const route = this.#routeOf(job);
-    const handler = route === null ? this.#user.handlerFor(job.request) : null;
+    const { route, handler } = job;
+    const { decision } = reply;
+    if (decision.kind === 'fail') throw decision.error;
+    if (decision.kind === 'retry') {
+      job.retryAfterMs = decision.afterMs;
+      throw decision.error;
+    }
+    if (decision.kind === 'done') {
+      job.skipReason = decision.skipReason;
+      this.#addFollowUps(job, decision.requests);
+      return;
+    }
+    if (decision.kind === 'usual') requireSuccess(reply, (status) => this.#user.isErrorStatus(status));
     const parsed = this.#timed(job, 'parse', () => parseReply(reply));
     if (route !== null) this.#timed(job, 'handler', () => this.#applyRoute(route, job, parsed));
     else if (handler !== null) await this.#runHandler(job, { handler, parsed });
@@ -176,8 +225,17 @@ export class RequestRunner {
   }
 
   #applyRoute(route: Route, job: Job, reply: ParsedReply): void {
-    const { settings } = this.#parts;
-    applyRoute(route, { job, reply, settings, onRefused: (url) => this.#warnRefused(job.leased.host, url) });
+    const requests = applyRoute(route, { job, reply, request: storedRequest(job), settings: this.#parts.settings });
+    this.#addFollowUps(job, requests);
+  }
+
+  #addFollowUps(job: Job, followUps: Iterable<FollowUp>): void {
+    const base = { url: job.request.loadedUrl ?? job.request.url, label: job.route?.label ?? null };
+    for (const followUp of followUps) {
+      const request = fromFollowUp(followUp, base);
+      if (this.#parts.settings.mayFollow(job.leased.host, request.host)) job.work.addRequest(request);
+      else this.#warnRefused(job.leased.host, request.url);
+    }
   }
 
   #warnRefused(fromHost: string, url: string): void {
@@ -238,6 +296,23 @@ export class RequestRunner {
   #timed<T>(job: Job, phase: 'parse' | 'handler', action: () => T): T {
     const { ports, recorder } = this.#parts;
     return timed({ clock: ports.clock, recorder, host: job.leased.host, phase }, action);
+  }
+}
+
+/** What goes out; request null = nothing does, the handler runs without a response. */
+type Sendable = { request: HttpRequest | null; ticket: string | null; navigation: NavigationOptions | undefined };
+
+/** The request as it is stored, for routes: no secret is in it. */
+function storedRequest({ request, data }: Job): SentRequest {
+  return { url: request.url, method: request.method, headers: data.headers ?? {}, payload: data.payload ?? null };
+}
+
+function bodyOrUndefined(response: HttpResponse, url: string): unknown {
+  try {
+    return parseJsonBody(response.body, response.headers, { status: response.status, url });
+  } catch (error) {
+    if (error instanceof InvalidJsonError) return undefined;
+    throw error;
   }
 }
 

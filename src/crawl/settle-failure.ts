@@ -13,10 +13,12 @@ import { RetryBudget } from './retry-budget.ts';
 import { decideRetry } from './retry-policy.ts';
 import type { UserCode } from './user-code.ts';
 
+type Failed = { kind: 'fail'; code: string; message: string };
+
 /** What is to become of a request whose attempt failed. */
 export type Settlement =
   | { kind: 'retry'; code: string; delayMs: number; costsRetry: boolean }
-  | { kind: 'fail'; code: string; message: string }
+  | Failed
   | { kind: 'stop'; code: string };
 
 const MOST_BUDGETS_KEPT = 10_000;
@@ -42,7 +44,9 @@ export class FailurePolicy {
     const code = failureCodeOf(error);
     const recovery = recoveryOf(error);
     if (recovery === 'stop') return { kind: 'stop', code };
-    const failed: Settlement = { kind: 'fail', code, message: messageOf(error) };
+    const failed: Failed = { kind: 'fail', code, message: this.#parts.conceal(messageOf(error)) };
+    // A redirect to a host that is given up: this request's own host goes on, so it cannot stay pending with it.
+    if (code === 'HOST_GIVEN_UP') return failed;
     if (job.request.noRetry || recovery === 'skip') return this.#unlessStatusSaysRetry(job, { code, failed });
     if (recovery === 'wait') return this.#wait(job, { code, error, failed });
     if (error instanceof SessionError && this.#hasRotatedOut(job)) return failed;
@@ -67,16 +71,17 @@ export class FailurePolicy {
   }
 
   // Statuses are the retry policy's business: HTTP_503 is worth a retry only where the host's statusCodes say so.
-  #unlessStatusSaysRetry(job: Job, { code, failed }: { code: string; failed: Settlement }): Settlement {
+  #unlessStatusSaysRetry(job: Job, { code, failed }: { code: string; failed: Failed }): Settlement {
     const isStatus = code.startsWith('HTTP_') && !job.request.noRetry;
     return isStatus ? this.#retryOrFail(job, { code, error: null, failed }) : failed;
   }
 
-  #wait(job: Job, { code, error, failed }: { code: string; error: unknown; failed: Settlement }): Settlement {
+  #wait(job: Job, { code, error, failed }: { code: string; error: unknown; failed: Failed }): Settlement {
     const { ports, hostConfig } = this.#parts;
     const host = hostConfig(job.leased.host);
     const waitedMs = ports.clock.wallMs() - (job.patch.waitingSinceMs ?? ports.clock.wallMs());
-    if (waitedMs > host.stallSecs * SECOND_MS) return failed;
+    // Dead proxies have their host given up, whose requests then stay pending.
+    if (waitedMs > host.stallSecs * SECOND_MS && code !== 'PROXY_FAILED') return failed;
     // As many tries as were made, whatever they cost: a wait that repeats grows like any other backoff.
     const tries = job.patch.completedAttempts ?? 0;
     const { baseDelayMs, factor, maxDelayMs } = host.retry;
@@ -85,7 +90,7 @@ export class FailurePolicy {
     return { kind: 'retry', code, delayMs: Math.ceil(delayMs), costsRetry: error instanceof RetryRequestError };
   }
 
-  #retryOrFail(job: Job, { code, error, failed }: { code: string; error: unknown; failed: Settlement }): Settlement {
+  #retryOrFail(job: Job, { code, error, failed }: { code: string; error: unknown; failed: Failed }): Settlement {
     const { ports, hostConfig } = this.#parts;
     const host = hostConfig(job.leased.host);
     const isStatus = code.startsWith('HTTP_') && job.response !== null;
@@ -104,7 +109,7 @@ export class FailurePolicy {
       budgetWaitMs: budget.waitMs(nowMs),
       random: ports.random,
     });
-    if (decision.kind === 'fail') return failed;
+    if (decision.kind === 'fail') return { ...failed, message: `${failed.message}; ${decision.reason}` };
     budget.onRetry(nowMs);
     return { kind: 'retry', code, delayMs: decision.delayMs, costsRetry: true };
   }
@@ -115,6 +120,7 @@ export class FailurePolicy {
   }
 
   #retryAfterMs(job: Job): number | null {
+    if (job.retryAfterMs !== null) return job.retryAfterMs;
     if (job.response === null) return null;
     const header = headerText(job.response.headers, 'retry-after');
     return parseRetryAfter(header, this.#parts.ports.clock.wallMs()) ?? null;

@@ -45,11 +45,16 @@ export class Settler {
 
   async settleSuccess(job: Job): Promise<void> {
     job.session.markGood();
-    if (job.request.retryCount === 0) this.#policy.onRequest(job.leased.host);
-    const outcome: Outcome = { kind: 'handled', result: 'succeeded', reason: null, patch: patchOf(job) };
+    const result = job.skipReason === null ? 'succeeded' : 'skipped';
+    const outcome: Outcome = { kind: 'handled', result, reason: job.skipReason, patch: patchOf(job) };
     if (!(await this.#commit(job, outcome))) return;
     this.#stats.finishJob(job.leased.id, job.request.retryCount);
-    this.#parts.recorder.handled({ host: job.leased.host, result: 'succeeded', code: null, url: job.leased.url });
+    this.#parts.recorder.handled({ host: job.leased.host, result, code: job.skipReason, url: job.leased.url });
+  }
+
+  /** An attempt has ended, well or not: a first one earns its host's retry budget a share. */
+  onAttempt(job: Job): void {
+    if (job.request.retryCount === 0) this.#policy.onRequest(job.leased.host);
   }
 
   /** @throws the error when it is one that ends the crawl */
@@ -59,7 +64,7 @@ export class Settler {
     this.#resetWork(job);
     const settlement = this.#policy.decide(job, error);
     if (settlement.kind === 'stop') throw error;
-    job.request.pushErrorMessage(error, { omitStack: true });
+    job.request.errorMessages.push(this.#parts.conceal(messageOf(error)));
     const attempt = job.proxyUrl === null ? null : { rotations: 0, proxyUrl: job.proxyUrl };
     if (!(error instanceof RequestFailure)) this.#parts.sessions.onFailure(job.session, error, attempt);
     if (settlement.kind === 'fail') return this.#fail(job, { error, settlement });
@@ -79,7 +84,7 @@ export class Settler {
     if (settlement.costsRetry) job.request.retryCount += 1;
     this.#parts.ports.log.debug('A request will be tried again', {
       url: job.request.url,
-      reason: messageOf(error),
+      reason: this.#parts.conceal(messageOf(error)),
       retry: job.request.retryCount,
       delayMs: settlement.delayMs,
     });

@@ -2,10 +2,13 @@ import type { Clock } from '../core/clock.ts';
 import { hostOf } from '../core/host.ts';
 import type { Sample, Verdict } from '../core/sample.ts';
 import type { Timings } from '../core/timings.ts';
+import { SECOND_MS } from '../core/units.ts';
 import { type HttpRequest, type HttpResponse, NETWORK_FAILURE_OF, type WireTimings } from '../http/client.ts';
 import { HttpError } from '../http/http-error.ts';
 import { isRedirect, nextHop } from '../http/redirects.ts';
+import type { ResponseDecision } from '../routes/define-route.ts';
 import type { HostSession } from '../sessions/session-pools.ts';
+import { RequestFailure } from './failure-codes.ts';
 import type { LoadMonitor } from './load-monitor.ts';
 import type { CrawlParts } from './parts.ts';
 import { originOf } from './request-builder.ts';
@@ -20,10 +23,12 @@ export type Sending = {
   politenessMs: number;
   queueMs: number;
   signal: AbortSignal | undefined;
+  /** Asked about every response that is no redirect, before the governor learns of it; null = none is. */
+  judge: ((response: HttpResponse, url: string) => ResponseDecision | Promise<ResponseDecision>) | null;
 };
 
-/** A response that no redirect follows. `wasLimited` = the governor took it for a rejection. */
-export type Reply = { response: HttpResponse; url: string; wasLimited: boolean };
+/** A response that no redirect follows. `wasLimited` = the server asked for less. */
+export type Reply = { response: HttpResponse; url: string; wasLimited: boolean; decision: ResponseDecision };
 
 // RFC 9110 15.4: a client should detect cyclical redirections. 10, as design section 10 bounds them.
 const MOST_REDIRECTS = 10;
@@ -63,9 +68,9 @@ export class Transport {
     const { originHeaders } = this.#parts.settings;
     const secretHeaders = Object.keys(originHeaders.headers);
     for (;;) {
-      const { response, verdict } = await this.#attempt(hop, current);
-      if (verdict === 'limited' || !isRedirect(response))
-        return { response, url: hop.url, wasLimited: verdict === 'limited' };
+      const { response, verdict, decision } = await this.#attempt(hop, current);
+      const wasLimited = isLimited(verdict, decision);
+      if (wasLimited || !isRedirect(response)) return { response, url: hop.url, wasLimited, decision };
       visited.push(hop.url);
       this.#keepCookies(sending.session, hop.url, response);
       hop = nextHop(hop, response, { visited, limit: MOST_REDIRECTS, secretHeaders });
@@ -76,7 +81,7 @@ export class Transport {
     }
   }
 
-  async #attempt(hop: HttpRequest, sending: Sending): Promise<{ response: HttpResponse; verdict: Verdict }> {
+  async #attempt(hop: HttpRequest, sending: Sending): Promise<Attempted> {
     const sentAtMs = this.#clock.nowMs();
     let response: HttpResponse;
     try {
@@ -88,15 +93,37 @@ export class Transport {
       this.#learn(hop, { sending, sentAtMs, response: null, error });
       throw error;
     }
-    const verdict = this.#learn(hop, { sending, sentAtMs, response, error: null });
-    return { response, verdict };
+    const decision = await this.#judge(hop, { sending, sentAtMs, response });
+    const verdict = this.#learn(hop, { sending, sentAtMs, response, error: null, decision });
+    return { response, verdict, decision };
+  }
+
+  async #judge(
+    hop: HttpRequest,
+    ended: { sending: Sending; sentAtMs: number; response: HttpResponse },
+  ): Promise<ResponseDecision> {
+    const { judge } = ended.sending;
+    if (judge === null || isRedirect(ended.response)) return USUAL;
+    try {
+      return await judge(ended.response, hop.url);
+    } catch (error) {
+      // The answer came all the same: the governor learns of it.
+      this.#learn(hop, { ...ended, error: null });
+      throw error;
+    }
   }
 
   #learn(
     hop: HttpRequest,
-    ended: { sending: Sending; sentAtMs: number; response: HttpResponse | null; error: unknown },
+    ended: {
+      sending: Sending;
+      sentAtMs: number;
+      response: HttpResponse | null;
+      error: unknown;
+      decision?: ResponseDecision;
+    },
   ): Verdict {
-    const { sending, response, error } = ended;
+    const { sending, response, error, decision = USUAL } = ended;
     const nowMs = this.#clock.nowMs();
     const httpError = error instanceof HttpError ? error : null;
     const sample: Sample = {
@@ -104,9 +131,8 @@ export class Transport {
       origin: originOf(hop.url),
       sentAtMs: ended.sentAtMs,
       endedAtMs: nowMs,
-      status: response?.status ?? null,
+      ...seenAs(response, decision),
       failure: response ? null : httpError ? NETWORK_FAILURE_OF[httpError.code] : 'aborted',
-      headers: response?.headers ?? NO_HEADERS,
       wallMs: this.#clock.wallMs(),
       bodyText: response === null ? null : excerptOf(hop, response),
       overloaded: this.#load.wasOverloadedSince(ended.sentAtMs),
@@ -115,12 +141,12 @@ export class Transport {
     this.#parts.queue.released(sending.host);
     this.#parts.recorder.attempt({
       host: sending.host,
-      status: sample.status,
+      status: response?.status ?? null,
       failure: httpError?.code ?? (response ? null : 'ABORTED'),
       timings: timingsOf(sending, response?.timings ?? httpError?.timings),
       reused: response?.reusedConnection ?? false,
       httpVersion: response?.httpVersion ?? null,
-      limited: verdict === 'limited',
+      limited: isLimited(verdict, decision),
     });
     return verdict;
   }
@@ -145,7 +171,8 @@ export class Transport {
       const answer = this.#parts.gate.tryAcquire(host, this.#clock.nowMs());
       if (typeof answer === 'string') return answer;
       const givenUp = this.#parts.gate.givenUp(host, this.#clock.nowMs());
-      if (givenUp !== null) throw new HostGivenUpError(host, givenUp);
+      if (givenUp !== null)
+        throw new RequestFailure('HOST_GIVEN_UP', `The redirect leads to ${host}, which was given up: ${givenUp}`);
       nextAskMs = answer;
     }
   }
@@ -160,14 +187,26 @@ export class Transport {
 const LONGEST_POLL_MS = 250;
 
 const NO_HEADERS = Object.freeze({});
+const USUAL: ResponseDecision = Object.freeze({ kind: 'usual' });
 
-/** A redirect leads to a host that nothing more is sent to in this run. */
-export class HostGivenUpError extends Error {
-  override readonly name = 'HostGivenUpError';
-  constructor(host: string, reason: string) {
-    super(`The redirect leads to ${host}, which was given up: ${reason}`);
-  }
+type Attempted = { response: HttpResponse; verdict: Verdict; decision: ResponseDecision };
+
+/** A route that knows better than the status has the last word. */
+function isLimited(verdict: Verdict, { kind }: ResponseDecision): boolean {
+  return kind === 'limited' || (kind === 'usual' && verdict === 'limited');
 }
+
+/** How the governor is told of a response: one that a route calls limited, as the 429 it stands for. */
+function seenAs(response: HttpResponse | null, decision: ResponseDecision): Pick<Sample, 'status' | 'headers'> {
+  if (response === null) return { status: null, headers: NO_HEADERS };
+  if (decision.kind !== 'limited') return { status: response.status, headers: response.headers };
+  const { waitMs } = decision;
+  const told = waitMs === null ? {} : { 'retry-after': String(Math.ceil(waitMs / SECOND_MS)) };
+  return { status: TOO_MANY_REQUESTS, headers: { ...response.headers, ...told } };
+}
+
+// RFC 6585 4.
+const TOO_MANY_REQUESTS = 429;
 
 function withHeaders(hop: HttpRequest, more: Readonly<Record<string, string>>): HttpRequest {
   return { ...hop, headers: { ...hop.headers, ...more } };
