@@ -115,9 +115,12 @@ export class CsvReader implements EntryReader {
     }
     const { column, columnName } = this.#layout;
     const url = fields[column]?.trim();
-    if (url === undefined)
-      emit(line, { reason: `it has ${fields.length} columns, and the URL would be the ${column + 1}.` });
+    if (url === undefined) emit(line, { reason: tooShortText(fields.length, this.#layout) });
     else if (url === '') emit(line, { reason: `its ${columnName} is empty` });
     else emit(line, toRequest({ url }, this.#defaults));
   }
+}
+
+function tooShortText(count: number, { column, columnName }: CsvLayout): string {
+  return `it has ${count} ${count === 1 ? 'column' : 'columns'}, and ${columnName} would be column ${column + 1}`;
 }

@@ -24,7 +24,7 @@ export function toRequest(start: StartUrl, defaults: RequestDefaults): Entry {
   const method = (start.method ?? defaults.method).toUpperCase();
   const hasBody = method !== 'GET' && method !== 'HEAD';
   if (start.payload !== undefined && !hasBody)
-    return { reason: `a ${method} request carries no payload: add a method` };
+    return { reason: `a ${method} request carries no payload: add a method, POST for example` };
   const payload = hasBody ? (start.payload ?? defaults.body ?? undefined) : undefined;
   // The key of a GET is its normalised URL: looked at once, as this is done for every line of a long list.
   const isOwnKey = normalHost !== null && method === 'GET';
