@@ -1,18 +1,5 @@
 import { type ColumnPath, childPath, keysOf, REST_PATH, ROOT_PATH } from './column-path.ts';
-import {
-  CLOSE_BRACE,
-  COLON,
-  COMMA,
-  endOfNested,
-  endOfScalar,
-  endOfString,
-  endOfValue,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-  skipSpace,
-  stringAt,
-} from './json-text.ts';
+import { CLOSE_BRACE, COLON, COMMA, JsonBytes, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
 import { DamagedRecordError } from './rows.ts';
 
 /** Kinds of a value that is a cell of its own, told by how it is written. */
@@ -25,6 +12,9 @@ export type CellKind = typeof STRING | typeof NUMBER | typeof LITERAL | typeof N
 
 // Deeper objects stay JSON text: a hostile response must not make a path of a million keys.
 const DEEPEST = 32;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
 
 /** A key, or the whole record at the root. */
 export class ColumnNode {
@@ -32,7 +22,7 @@ export class ColumnNode {
   /** Its place among its parent's keys. */
   readonly index: number;
   /** How its key is written when nothing but it and a colon stand there. */
-  readonly rawKey: string;
+  readonly rawKey: Uint8Array;
   /** Its column; -1 while it is none (never seen, or only seen as an object). */
   column = -1;
   /** An object here is a cell of its own. */
@@ -43,7 +33,7 @@ export class ColumnNode {
   constructor({ path, index, key }: { path: ColumnPath; index: number; key: string }) {
     this.path = path;
     this.index = index;
-    this.rawKey = `${JSON.stringify(key)}:`;
+    this.rawKey = Buffer.from(`${JSON.stringify(key)}:`);
   }
 
   child(key: string): ColumnNode | undefined {
@@ -58,7 +48,7 @@ export class ColumnNode {
   }
 }
 
-/** What a walk reports. Places are of the JSON text it walks. */
+/** What a walk reports. Places are of the bytes it walks. */
 export interface CellVisitor {
   /** A cell; its column may be -1. Of a string `start` and `end` are its quotes, else the end is exclusive. */
   cell(node: ColumnNode, kind: CellKind, start: number, end: number): void;
@@ -79,87 +69,91 @@ export function columnTree(paths: readonly ColumnPath[]): ColumnNode {
 }
 
 /**
- * Walks the JSON text of records and reports their cells, without making objects of them: numbers keep every digit,
- * and a record of the same shape as others costs one comparison a key.
+ * Walks the JSON of records and reports their cells, without making objects of them: numbers keep every digit, and a
+ * record of the same shape as others costs one comparison a key.
  */
 export class RecordWalker {
+  /** The record it walks. */
+  readonly source = new JsonBytes();
   readonly #root: ColumnNode;
   readonly #visitor: CellVisitor;
-  #json = '';
+  readonly #marks: Uint8Array | undefined;
 
-  constructor(root: ColumnNode, visitor: CellVisitor) {
+  /** @param options.marks looked up for every byte of a string that is a cell; read them from source.marksSeen */
+  constructor(root: ColumnNode, visitor: CellVisitor, options: { marks?: Uint8Array } = {}) {
     this.#root = root;
     this.#visitor = visitor;
+    this.#marks = options.marks;
   }
 
-  /** @throws DamagedRecordError when the text is no JSON (what is skipped is not looked at closely) */
+  /** @throws DamagedRecordError when the text is no JSON (what is stepped over is not looked at closely) */
   walk(json: string): void {
-    this.#json = json;
-    const end = skipSpace(json, this.#value(this.#root, skipSpace(json, 0), 0));
-    if (end !== json.length) throw new DamagedRecordError(end);
+    const { source } = this;
+    source.load(json);
+    const end = source.skipSpace(this.#value(this.#root, source.skipSpace(0), 0));
+    if (end !== source.length) throw new DamagedRecordError(end);
   }
 
   #value(node: ColumnNode, start: number, depth: number): number {
-    const json = this.#json;
-    const code = json.charCodeAt(start);
-    if (code === QUOTE) {
-      const end = endOfString(json, start);
+    const { source } = this;
+    const byte = source.bytes[start] as number;
+    if (byte === QUOTE) {
+      const end = source.endOfString(start, this.#marks);
       this.#visitor.cell(node, STRING, start, end);
       return end + 1;
     }
-    if (code === OPEN_BRACE && depth < DEEPEST && !node.isWhole) return this.#object(node, start, depth);
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      const end = endOfNested(json, start);
+    if (byte === OPEN_BRACE && depth < DEEPEST && !node.isWhole) return this.#object(node, start, depth);
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      const end = source.endOfNested(start);
       this.#visitor.cell(node, NESTED, start, end);
       return end;
     }
-    const end = endOfScalar(json, start);
-    this.#visitor.cell(node, code === 0x2d || (code >= 0x30 && code <= 0x39) ? NUMBER : LITERAL, start, end);
+    const end = source.endOfScalar(start);
+    this.#visitor.cell(node, byte === MINUS || (byte >= ZERO && byte <= NINE) ? NUMBER : LITERAL, start, end);
     return end;
   }
 
   #object(node: ColumnNode, start: number, depth: number): number {
-    const json = this.#json;
-    let at = skipSpace(json, start + 1);
-    if (json.charCodeAt(at) === CLOSE_BRACE) {
+    const { source } = this;
+    let at = source.skipSpace(start + 1);
+    if (source.bytes[at] === CLOSE_BRACE) {
       this.#visitor.cell(node, NESTED, start, at + 1);
       return at + 1;
     }
+    // Most records have their keys in the order of those before.
     let expected = 0;
     for (;;) {
       const predicted = node.children[expected];
-      let child: ColumnNode | null;
-      if (predicted !== undefined && json.startsWith(predicted.rawKey, at)) {
-        child = predicted;
-        at += predicted.rawKey.length;
+      if (predicted !== undefined && this.#isAt(predicted.rawKey, at)) {
+        at = this.#value(predicted, source.skipSpace(at + predicted.rawKey.length), depth + 1);
+        expected++;
       } else {
-        const keyEnd = this.#endOfKey(at);
-        const valueStart = this.#afterColon(keyEnd + 1);
-        const key = stringAt(json, at, keyEnd);
-        child = node.child(key) ?? this.#visitor.unknownKey(node, key, valueStart);
-        at = valueStart;
+        const { child, valueStart } = this.#lookUp(node, at);
+        at = child === null ? source.endOfValue(valueStart) : this.#value(child, valueStart, depth + 1);
+        if (child !== null) expected = child.index + 1;
       }
-      if (child === null) at = endOfValue(json, at);
-      else {
-        expected = child.index + 1;
-        at = this.#value(child, skipSpace(json, at), depth + 1);
-      }
-      at = skipSpace(json, at);
-      const code = json.charCodeAt(at);
-      if (code === CLOSE_BRACE) return at + 1;
-      if (code !== COMMA) throw new DamagedRecordError(at);
-      at = skipSpace(json, at + 1);
+      at = source.skipSpace(at);
+      const byte = source.bytes[at];
+      if (byte === CLOSE_BRACE) return at + 1;
+      if (byte !== COMMA) throw new DamagedRecordError(at);
+      at = source.skipSpace(at + 1);
     }
   }
 
-  #endOfKey(at: number): number {
-    if (this.#json.charCodeAt(at) !== QUOTE) throw new DamagedRecordError(at);
-    return endOfString(this.#json, at);
+  #isAt(rawKey: Uint8Array, at: number): boolean {
+    const { bytes } = this.source;
+    for (let index = 0; index < rawKey.length; index++) if (bytes[at + index] !== rawKey[index]) return false;
+    return true;
   }
 
-  #afterColon(at: number): number {
-    const colon = skipSpace(this.#json, at);
-    if (this.#json.charCodeAt(colon) !== COLON) throw new DamagedRecordError(colon);
-    return skipSpace(this.#json, colon + 1);
+  #lookUp(parent: ColumnNode, at: number): { child: ColumnNode | null; valueStart: number } {
+    const { source } = this;
+    if (source.bytes[at] !== QUOTE) throw new DamagedRecordError(at);
+    const keyEnd = source.endOfString(at);
+    const colon = source.skipSpace(keyEnd + 1);
+    if (source.bytes[colon] !== COLON) throw new DamagedRecordError(colon);
+    const valueStart = source.skipSpace(colon + 1);
+    const key = source.string(at, keyEnd);
+    return { child: parent.child(key) ?? this.#visitor.unknownKey(parent, key, valueStart), valueStart };
   }
 }

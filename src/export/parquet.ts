@@ -1,7 +1,7 @@
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { type ColumnPath, columnNames } from './column-path.ts';
 import { type CellKind, type CellVisitor, type ColumnNode, columnTree, RecordWalker, STRING } from './column-tree.ts';
-import { onOneLine, stringAt, withoutLoneSurrogates } from './json-text.ts';
+import { onOneLine, withoutLoneSurrogates } from './json-text.ts';
 import { type ParquetType, TypeGuess } from './parquet-types.ts';
 import { limitRows, type RowSource } from './rows.ts';
 
@@ -55,7 +55,6 @@ class TypeInference implements CellVisitor {
   readonly #paths: ColumnPath[];
   readonly #guesses: TypeGuess[];
   readonly #walker: RecordWalker;
-  #json = '';
 
   constructor(fields: readonly ColumnPath[] | null) {
     this.#isOpen = fields === null;
@@ -67,7 +66,6 @@ class TypeInference implements CellVisitor {
   }
 
   add(json: string): void {
-    this.#json = json;
     this.#walker.walk(json);
   }
 
@@ -84,7 +82,7 @@ class TypeInference implements CellVisitor {
       this.#paths.push(node.path);
       this.#guesses.push(new TypeGuess());
     }
-    this.#guesses[node.column]?.see(kind, kind === STRING ? '' : this.#json.slice(start, end));
+    this.#guesses[node.column]?.see(kind, kind === STRING ? '' : this.#walker.source.text(start, end));
   }
 
   unknownKey(parent: ColumnNode, key: string): ColumnNode | null {
@@ -113,7 +111,6 @@ class RowGroup implements CellVisitor {
   readonly #columns: readonly Column[];
   readonly #walker: RecordWalker;
   #values: Value[][];
-  #json = '';
   #characters = 0;
   rowCount = 0;
 
@@ -133,7 +130,6 @@ class RowGroup implements CellVisitor {
 
   add(json: string): void {
     for (const values of this.#values) values.push(null);
-    this.#json = json;
     this.#walker.walk(json);
     this.rowCount++;
     this.#characters += json.length;
@@ -166,10 +162,10 @@ class RowGroup implements CellVisitor {
   }
 
   #value(type: ParquetType, kind: CellKind, start: number, end: number): Value {
-    const json = this.#json;
-    if (type === 'json') return withoutLoneSurrogates(onOneLine(json.slice(start, kind === STRING ? end + 1 : end)));
-    if (kind === STRING) return stringAt(json, start, end);
-    const raw = json.slice(start, end);
+    const { source } = this.#walker;
+    if (type === 'json') return withoutLoneSurrogates(onOneLine(source.text(start, kind === STRING ? end + 1 : end)));
+    if (kind === STRING) return source.string(start, end);
+    const raw = source.text(start, end);
     if (raw === 'null') return null;
     if (type === 'boolean') return raw === 'true';
     if (type === 'int64') return BigInt(raw);

@@ -1,11 +1,12 @@
 import { type ColumnPath, keysOf } from './column-path.ts';
-import { CLOSE_BRACE, COMMA, endOfString, endOfValue, OPEN_BRACE, skipSpace, stringAt } from './json-text.ts';
+import { CLOSE_BRACE, COMMA, JsonBytes, OPEN_BRACE } from './json-bytes.ts';
 
 type Pick = { whole: boolean; children: Map<string, Pick> };
 
 /** Keeps some fields of a record, in its own nesting and order; what is kept stays as it is written. */
 export class FieldPicker {
   readonly #root: Pick = { whole: false, children: new Map() };
+  readonly #source = new JsonBytes();
 
   /** @param paths column paths; an object's path keeps all of it */
   constructor(paths: readonly ColumnPath[]) {
@@ -22,26 +23,28 @@ export class FieldPicker {
 
   /** @returns the record with these fields only, as JSON text */
   pick(json: string): string {
-    return pickValue(json, skipSpace(json, 0), this.#root) ?? '{}';
+    this.#source.load(json);
+    return this.#value(this.#source.skipSpace(0), this.#root) ?? '{}';
   }
-}
 
-function pickValue(json: string, start: number, pick: Pick): string | null {
-  if (pick.whole) return json.slice(start, endOfValue(json, start));
-  return json.charCodeAt(start) === OPEN_BRACE ? pickMembers(json, start, pick) : null;
-}
-
-function pickMembers(json: string, start: number, pick: Pick): string | null {
-  const members: string[] = [];
-  let at = skipSpace(json, start + 1);
-  while (json.charCodeAt(at) !== CLOSE_BRACE) {
-    const keyEnd = endOfString(json, at);
-    const valueStart = skipSpace(json, skipSpace(json, keyEnd + 1) + 1);
-    const child = pick.children.get(stringAt(json, at, keyEnd));
-    const value = child && pickValue(json, valueStart, child);
-    if (typeof value === 'string') members.push(`${json.slice(at, keyEnd + 1)}:${value}`);
-    at = skipSpace(json, endOfValue(json, valueStart));
-    if (json.charCodeAt(at) === COMMA) at = skipSpace(json, at + 1);
+  #value(start: number, pick: Pick): string | null {
+    if (pick.whole) return this.#source.text(start, this.#source.endOfValue(start));
+    return this.#source.bytes[start] === OPEN_BRACE ? this.#members(start, pick) : null;
   }
-  return members.length > 0 ? `{${members.join(',')}}` : null;
+
+  #members(start: number, pick: Pick): string | null {
+    const source = this.#source;
+    const members: string[] = [];
+    let at = source.skipSpace(start + 1);
+    while (source.bytes[at] !== CLOSE_BRACE) {
+      const keyEnd = source.endOfString(at);
+      const valueStart = source.skipSpace(source.skipSpace(keyEnd + 1) + 1);
+      const child = pick.children.get(source.string(at, keyEnd));
+      const value = child && this.#value(valueStart, child);
+      if (typeof value === 'string') members.push(`${source.text(at, keyEnd + 1)}:${value}`);
+      at = source.skipSpace(source.endOfValue(valueStart));
+      if (source.bytes[at] === COMMA) at = source.skipSpace(at + 1);
+    }
+    return members.length > 0 ? `{${members.join(',')}}` : null;
+  }
 }

@@ -118,9 +118,23 @@ describe('options', () => {
   });
 });
 
-test.each(['', '{', '{"a"}', '{"a":}', '{"a":1', '{"a":1,}', '{"a":1}x', '{"a":"x', '[1', '{a:1}', '{"a":1 "b":2}'])(
-  'damaged record %s is an error, not a wrong row',
-  async (json) => {
-    await expect(csvOf([json], { partial: true }, ['a', 'b'])).rejects.toThrow(DamagedRecordError);
-  },
-);
+test.each([
+  '',
+  '{',
+  '{"a":"x\\',
+  '{"a\\',
+  '{"a":"x\ny"}',
+  '["x\\',
+  '{"b":1,',
+  '{"a"}',
+  '{"a":}',
+  '{"a":1',
+  '{"a":1,}',
+  '{"a":1}x',
+  '{"a":"x',
+  '[1',
+  '{a:1}',
+  '{"a":1 "b":2}',
+])('damaged record %s is an error, not a wrong row', async (json) => {
+  await expect(csvOf([json], { partial: true }, ['a', 'b'])).rejects.toThrow(DamagedRecordError);
+});
