@@ -21,6 +21,7 @@ import { followRule } from './follow-rule.ts';
 import { hostConfigs } from './host-configs.ts';
 import { createRobots } from './robots.ts';
 import { HostGate } from './send-gate.ts';
+import { createSideFetch, type SideFetch } from './side-fetch.ts';
 import { userAgentOf } from './user-agent.ts';
 
 /** A crawl put together, ready to be fed and run. */
@@ -31,6 +32,7 @@ export type Composition = {
   recorder: Recorder;
   sessions: SessionPools;
   client: HttpClient;
+  sideFetch: SideFetch;
   /** Ends what was opened here; the store is the caller's. */
   close(): Promise<void>;
 };
@@ -86,16 +88,16 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     remainingOf: (key) => governor.appetite(key, clock.nowMs(), SECOND_MS),
   });
   await sessions.restore();
+  const sideFetch = createSideFetch({ gate: () => gate, client, hostConfig, clock });
   const robots = createRobots({
     productToken: input.productToken,
     userAgent: userAgentOf(input),
     hostConfig,
     governor,
-    client,
+    fetch: sideFetch,
     values: store.values,
-    ports,
+    clock,
     onEvent,
-    gate: () => gate,
   });
   const gate: HostGate = new HostGate({
     governor,
@@ -147,6 +149,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     recorder,
     sessions,
     client,
+    sideFetch,
     close: async () => {
       robots.close();
       await queue.close();

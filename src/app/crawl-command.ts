@@ -3,7 +3,9 @@ import { compileRecordSelector } from '../api/record-selector.ts';
 import type { CommandContext } from '../app-commands.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import type { Summary } from '../core/summary.ts';
+import { FAILURES_DATASET, type FailureRecord } from '../crawl/failure-record.ts';
 import type { PlainList } from '../crawl/plain-list.ts';
+import { rowsByPage } from '../export/rows.ts';
 import { BUNDLED_PRACTICE_API } from '../practice-api/options.ts';
 import type { PracticeApi } from '../practice-api/start-practice-api.ts';
 import { sourcesFingerprint } from '../queue/sources/fingerprint.ts';
@@ -11,7 +13,10 @@ import { requireUrls } from '../queue/sources/require-urls.ts';
 import { printSummary } from '../report/print-summary.ts';
 import { routes as ownRoutes } from '../routes/index.ts';
 import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
+import type { RunStore } from '../storage/store.ts';
+import type { Composition } from './compose.ts';
 import { type CrawlEnd, runCrawl } from './crawl-run.ts';
+import { compileDeclaredApi } from './declared-api.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
 import { fingerprintOf, saveMeta } from './run-meta.ts';
@@ -66,32 +71,59 @@ async function prepare(
 
 async function crawlPrepared(
   prepared: PreparedRun,
-  { routes, context, practiceApiUrl }: Surroundings & { practiceApiUrl: string | null },
+  { context, practiceApiUrl, ...own }: Surroundings & { practiceApiUrl: string | null },
 ): Promise<{ summary: Summary; exitCode: 0 | 3 }> {
   const { job, meta, run } = prepared;
-  const own = new Set(meta.exports);
-  await checkOutputs({ outputs: job.outputs, own, force: job.force });
+  const ownFiles = new Set(meta.exports);
+  await checkOutputs({ outputs: job.outputs, own: ownFiles, force: job.force });
   const vault = openVault(context.env, job.baseDir);
   requireSecrets(job.input, vault);
+  let composition: Composition | null = null;
+  const api = await compileDeclaredApi({
+    job,
+    env: context.env,
+    ports: context.ports,
+    values: run.store.values,
+    fetch: () => composition!.sideFetch,
+  });
   await sayHowItBegins(prepared, context);
   const usesRoutes = job.source === 'routes' || job.input.routes;
+  const routes = api === null ? own.routes : createRouteRegistry([...(usesRoutes ? ownRoutes : []), ...api.routes]);
   const end = await runCrawl({
     prepared,
     context,
     routes,
-    seeds: usesRoutes ? requestsOfSeeds(routes, practiceApiUrl) : null,
+    seeds: usesRoutes || api !== null ? requestsOfSeeds(routes, practiceApiUrl) : null,
     plain: plainListOf(job),
     reveal: (text) => vault.reveal(text),
-    conceal: (text) => vault.conceal(text),
+    conceal: (text) => api?.conceal(vault.conceal(text)) ?? vault.conceal(text),
+    onComposed: (parts) => {
+      composition = parts;
+    },
   });
-  const files = end.wasInterrupted || !job.exportAtEnd ? [] : await exportAll(prepared, { own, context });
+  const isFinished = end.counts.pending === 0 && end.feed.isDone;
+  const resources = isFinished && api !== null ? await api.finish(await failuresByLabel(run.store)) : [];
+  const files = end.wasInterrupted || !job.exportAtEnd ? [] : await exportAll(prepared, { own: ownFiles, context });
   meta.exports = [...new Set([...meta.exports, ...files])];
-  meta.isFinished = end.counts.pending === 0 && end.feed.isDone;
+  meta.isFinished = isFinished;
   await saveMeta(run.store.values, meta);
-  const summary = await summaryOf({ prepared, end, exports: files });
+  const completeness = api === null ? null : resources.map((resource) => resource.completeness);
+  const summary = await summaryOf({ prepared, end, exports: files, completeness });
   await writeFile(run.paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
   tell(summary, { job, end, context });
   return { summary, exitCode: isComplete(summary) ? 0 : 3 };
+}
+
+/** Failed requests by label, from their rows. */
+async function failuresByLabel({ datasets }: RunStore): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const rows of rowsByPage((page) => datasets.page(FAILURES_DATASET, page))()) {
+    for (const { json } of rows) {
+      const { label } = JSON.parse(json) as FailureRecord;
+      if (label !== null) counts.set(label, (counts.get(label) ?? 0) + 1);
+    }
+  }
+  return counts;
 }
 
 async function sayHowItBegins({ isResumed, job, run }: PreparedRun, { ports }: CommandContext): Promise<void> {

@@ -32,6 +32,8 @@ export type CrawlRunOptions = {
   plain: PlainList | null;
   reveal: (text: string) => string;
   conceal: (text: string) => string;
+  /** Told of the parts once they are there, before anything is sent. */
+  onComposed: (composition: Composition) => void;
 };
 
 /** Requests in flight get so long to end after a signal. A second signal ends the process at once. */
@@ -58,6 +60,7 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     signal: cutOff.signal,
     onTick: () => {},
   });
+  options.onComposed(composition);
   const { crawler } = composition;
   let endedEarly: string | null = null;
   const end = (reason: string): void => {

@@ -1,3 +1,4 @@
+import { CARRIED_OVER_PREFIX } from '../api/finish-api.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import { resumeInput } from '../config/load-input.ts';
 import { UsageError } from '../core/errors.ts';
@@ -7,9 +8,6 @@ import { loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
 
 /** A run that is locked and open, and the job as it is to be done: a resumed one is what the run has stored. */
 export type PreparedRun = { run: OpenRun; meta: RunMeta; job: CrawlJob; isResumed: boolean };
-
-/** Values that a new run of a name takes over from the finished one: increments and ETags. */
-export const CARRIED_PREFIX = 'carry/';
 
 /**
  * Opens the run a job asks for: continues an unfinished one of the same input, keeps a finished one as previous and
@@ -55,7 +53,7 @@ async function beginAnew(job: CrawlJob, { run, stored, wanted, ports }: Beginnin
     await saveMeta(run.store.values, meta);
     return { run, meta, job: asked, isResumed: false };
   }
-  const carried = await run.store.values.entries<unknown>(CARRIED_PREFIX);
+  const carried = await run.store.values.entries<unknown>(CARRIED_OVER_PREFIX);
   await run.close();
   await moveToPrevious({ storageDir: job.storageDir, name: job.run, clock: ports.clock });
   const fresh = await open(job, ports);

@@ -1,4 +1,4 @@
-import type { Summary } from '../core/summary.ts';
+import type { CompletenessSummary, Summary } from '../core/summary.ts';
 import { buildSummary } from '../report/summary.ts';
 import type { CrawlEnd } from './crawl-run.ts';
 import { hostConfigs } from './host-configs.ts';
@@ -9,6 +9,7 @@ export async function summaryOf(facts: {
   prepared: PreparedRun;
   end: CrawlEnd;
   exports: readonly string[];
+  completeness: CompletenessSummary[] | null;
 }): Promise<Summary> {
   const { prepared, end } = facts;
   const { job, run } = prepared;
@@ -25,6 +26,7 @@ export async function summaryOf(facts: {
     hostConcurrency: (host) => hostConfig(host).maxConcurrency,
     input: { lines, malformed, duplicates },
     skipReasons: await queue.skipReasons(),
+    completeness: facts.completeness,
     exports: facts.exports,
   });
 }
