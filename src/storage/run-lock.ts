@@ -3,8 +3,8 @@ import type { Clock } from '../core/clock.ts';
 import { EnvironmentError } from '../core/errors.ts';
 import { explainSqliteError, isBusy } from './sqlite/errors.ts';
 
-/** A held lock. Released by `release`, or by the operating system when the process ends, however it ends. */
-export type RunLock = { release(): void };
+/** Another process works on it. */
+export class InUseError extends EnvironmentError {}
 
 export type LockRequest = {
   /** The lock database; created when missing. */
@@ -12,42 +12,95 @@ export type LockRequest = {
   /** How messages call what is locked, for example `Run "default"`. */
   title: string;
   clock: Clock;
+  /** How long to wait for somebody who only looks, ms; default 500. */
+  graceMs?: number;
 };
 
 // Others hold the lock for a moment when they look whether it is held, or while they open the run.
-const GRACE_MS = 500;
+const DEFAULT_GRACE_MS = 500;
 const RETRY_MS = 10;
 
+const ALONE = 'BEGIN EXCLUSIVE';
+const OWNER = 'BEGIN IMMEDIATE';
+// A transaction takes its SHARED lock at the first read.
+const JOINER = 'BEGIN; SELECT count(*) FROM sqlite_schema';
+
 /**
- * Takes the run for this process; others may join beside it afterwards.
- *
- * The lock is an open transaction in a database of its own: SQLite's locks are the kernel's, so they vanish with their
- * process, which a PID file does not. EXCLUSIVE proves that nobody else is there; then it is changed to RESERVED, which
- * keeps out other owners and lets joiners read.
- * @param whenAlone runs while nobody else can be there, not even a joiner
- * @throws EnvironmentError when the run is in use
+ * A held lock: an open transaction in a database of its own. SQLite's locks are the kernel's, so they vanish with their
+ * process, however it ends, which a PID file does not. EXCLUSIVE proves that nobody else is there; RESERVED keeps out
+ * other owners and lets joiners in, who hold SHARED.
  */
-export async function lockAsOwner<T>(
-  request: LockRequest,
-  whenAlone: () => Promise<T>,
-): Promise<{ lock: RunLock; value: T }> {
-  const db = await begin(request, 'BEGIN EXCLUSIVE');
-  try {
-    const value = await whenAlone();
-    db.exec('ROLLBACK; BEGIN IMMEDIATE');
-    return { lock: { release: () => db.close() }, value };
-  } catch (error) {
-    db.close();
-    throw explain(error, request);
+export class RunLock {
+  readonly #db: DatabaseSync;
+  readonly #request: LockRequest;
+  #isOwner: boolean;
+
+  private constructor(db: DatabaseSync, request: LockRequest, isOwner: boolean) {
+    this.#db = db;
+    this.#request = request;
+    this.#isOwner = isOwner;
+  }
+
+  /**
+   * Takes the run for this process; others may join beside it afterwards.
+   * @param whenAlone runs while nobody else can be there, not even a joiner
+   * @throws InUseError when somebody is
+   */
+  static async own<T>(request: LockRequest, whenAlone: () => Promise<T>): Promise<{ lock: RunLock; value: T }> {
+    const db = await begin(request, ALONE);
+    try {
+      const value = await whenAlone();
+      const lock = new RunLock(db, request, true);
+      await lock.#fallBackTo(OWNER);
+      return { lock, value };
+    } catch (error) {
+      db.close();
+      throw explain(error, request);
+    }
+  }
+
+  /**
+   * Works on the run beside others.
+   * @throws InUseError while an owner keeps it for itself
+   */
+  static async join(request: LockRequest): Promise<RunLock> {
+    return new RunLock(await begin(request, JOINER), request, false);
+  }
+
+  /**
+   * Runs `action` if nobody else is there, and keeps everybody out meanwhile.
+   * @returns whether it ran; never beside a joiner, nor as one
+   */
+  async whileAlone(action: () => Promise<void>): Promise<boolean> {
+    if (!this.#isOwner) return false;
+    this.#db.exec('ROLLBACK');
+    const isAlone = tryBegin(this.#db, ALONE);
+    try {
+      if (isAlone) await action();
+    } finally {
+      await this.#fallBackTo(OWNER);
+    }
+    return isAlone;
+  }
+
+  release(): void {
+    if (this.#db.isOpen) this.#db.close();
+  }
+
+  /** Between two locks somebody else may have become the owner: then we are beside them. */
+  async #fallBackTo(sql: string): Promise<void> {
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    this.#isOwner = tryBegin(this.#db, sql);
+    while (!this.#isOwner && !tryBegin(this.#db, JOINER)) await this.#request.clock.sleep(RETRY_MS);
   }
 }
 
 /**
  * Does something to a run that nobody uses, such as moving its folder.
- * @throws EnvironmentError when the run is in use
+ * @throws InUseError when somebody does
  */
 export async function whileUnused<T>(request: LockRequest, action: () => Promise<T>): Promise<T> {
-  const db = await begin(request, 'BEGIN EXCLUSIVE');
+  const db = await begin(request, ALONE);
   try {
     return await action();
   } finally {
@@ -55,24 +108,12 @@ export async function whileUnused<T>(request: LockRequest, action: () => Promise
   }
 }
 
-/**
- * Works on the run beside others.
- * @throws EnvironmentError when an owner keeps it for itself
- */
-export async function lockAsJoiner(request: LockRequest): Promise<RunLock> {
-  // A transaction takes its SHARED lock at the first read.
-  const db = await begin(request, 'BEGIN; SELECT count(*) FROM sqlite_schema');
-  return { release: () => db.close() };
-}
-
 /** @returns whether somebody works on the run now */
-export async function isInUse(request: LockRequest): Promise<boolean> {
+export function isInUse(request: LockRequest): boolean {
   const db = open(request);
   try {
-    db.exec('BEGIN EXCLUSIVE');
-    return false;
+    return !tryBegin(db, ALONE);
   } catch (error) {
-    if (isBusy(error)) return true;
     throw explainSqliteError(error, request.file);
   } finally {
     db.close();
@@ -80,8 +121,8 @@ export async function isInUse(request: LockRequest): Promise<boolean> {
 }
 
 async function begin(request: LockRequest, sql: string): Promise<DatabaseSync> {
-  const { clock } = request;
-  const giveUpAtMs = clock.nowMs() + GRACE_MS;
+  const { clock, graceMs = DEFAULT_GRACE_MS } = request;
+  const giveUpAtMs = clock.nowMs() + graceMs;
   for (;;) {
     const db = open(request);
     try {
@@ -95,6 +136,18 @@ async function begin(request: LockRequest, sql: string): Promise<DatabaseSync> {
   }
 }
 
+function tryBegin(db: DatabaseSync, sql: string): boolean {
+  try {
+    db.exec(sql);
+    return true;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    // The SHARED lock is asked for within the transaction.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    return false;
+  }
+}
+
 function open({ file }: LockRequest): DatabaseSync {
   try {
     return new DatabaseSync(file, { timeout: 0 });
@@ -105,7 +158,7 @@ function open({ file }: LockRequest): DatabaseSync {
 
 function explain(error: unknown, { file, title }: LockRequest): unknown {
   if (!isBusy(error)) return explainSqliteError(error, file);
-  return new EnvironmentError(
+  return new InUseError(
     `${title} is in use by another process. Wait for it to end, use another name (--run NAME), or work beside it (--join).`,
     { cause: error },
   );

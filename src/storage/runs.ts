@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { EnvironmentError, messageOf, UsageError } from '../core/errors.ts';
 import { randomHex } from '../core/random.ts';
-import { isInUse, type LockRequest, lockAsJoiner, lockAsOwner, type RunLock, whileUnused } from './run-lock.ts';
-import { openSqliteRun, type SqliteRunOptions } from './sqlite/open.ts';
+import { isInUse, type LockRequest, RunLock, whileUnused } from './run-lock.ts';
+import { openSqliteRun, type SqliteRunOptions, type SqliteRunStore } from './sqlite/open.ts';
 import type { RunStore } from './store.ts';
 
 /** Where all of one run lies. */
@@ -20,7 +20,7 @@ export type RunPaths = {
 };
 
 /** A run open for work: its store and its lock, closed together. */
-export type OpenRun = { paths: RunPaths; store: RunStore; close(): Promise<void> };
+export type OpenRun = { paths: RunPaths; store: SqliteRunStore; close(): Promise<void> };
 
 export type OpenRunOptions = Omit<SqliteRunOptions, 'file' | 'access'> & {
   storageDir: string;
@@ -84,15 +84,15 @@ export async function openRun(options: OpenRunOptions): Promise<OpenRun> {
   return { paths, store, close };
 }
 
-async function openLocked(paths: RunPaths, options: OpenRunOptions): Promise<{ store: RunStore; lock: RunLock }> {
+async function openLocked(paths: RunPaths, options: OpenRunOptions): Promise<{ store: SqliteRunStore; lock: RunLock }> {
   const { access = 'own' } = options;
   const lockRequest = lockOf(paths, options.ports.clock);
-  const open = (): Promise<RunStore> => openSqliteRun({ ...options, file: paths.database, access });
+  const open = (): Promise<SqliteRunStore> => openSqliteRun({ ...options, file: paths.database, access });
   if (access === 'own') {
-    const { lock, value: store } = await lockAsOwner(lockRequest, open);
+    const { lock, value: store } = await RunLock.own(lockRequest, open);
     return { lock, store };
   }
-  const lock = await lockAsJoiner(lockRequest);
+  const lock = await RunLock.join(lockRequest);
   try {
     return { lock, store: await open() };
   } catch (error) {
@@ -143,7 +143,7 @@ export async function moveToPrevious({ storageDir, name, clock }: RunAddress): P
 /** @returns whether a process works on the run now */
 export async function isRunInUse({ storageDir, name, clock }: RunAddress): Promise<boolean> {
   const paths = runPaths(storageDir, name);
-  return (await exists(paths.folder)) && (await isInUse(lockOf(paths, clock)));
+  return (await exists(paths.folder)) && isInUse(lockOf(paths, clock));
 }
 
 /** Takes a folder out of the way at once, then deletes it; what a killed process left half deleted goes too. */

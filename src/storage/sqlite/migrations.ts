@@ -11,6 +11,8 @@ const APPLICATION_ID = 0x6d696c6c;
  * leased  = somebody works on it until expires_at
  * done    = handled
  * The rows of a dataset are in a table of its own, named by an id that is never used again.
+ * Requests of Crawlee's own queues have their crawlee_id, and are found by it; the run's own are found by unique key,
+ * through a hash (key-index.ts). order_no is the rank of a Crawlee request that is ready.
  * Times are epoch ms. Columns left NULL cost a byte: unique_key is NULL where it equals the URL, method where it is GET.
  */
 const MIGRATIONS: readonly string[] = [
@@ -21,6 +23,8 @@ const MIGRATIONS: readonly string[] = [
     total INTEGER NOT NULL DEFAULT 0, succeeded INTEGER NOT NULL DEFAULT 0,
     failed INTEGER NOT NULL DEFAULT 0, skipped INTEGER NOT NULL DEFAULT 0
   );
+  -- The run's own queue; Crawlee's have a crawlee_id.
+  INSERT INTO queue (id, created_at, modified_at, accessed_at) VALUES (1, 0, 0, 0);
   CREATE TABLE host (
     id INTEGER PRIMARY KEY, queue_id INTEGER NOT NULL, name TEXT NOT NULL,
     pending INTEGER NOT NULL DEFAULT 0, succeeded INTEGER NOT NULL DEFAULT 0,
@@ -37,7 +41,7 @@ const MIGRATIONS: readonly string[] = [
     unique_key TEXT, method TEXT, label TEXT, data TEXT,
     crawlee_id TEXT, order_no INTEGER, patch TEXT, retry_token INTEGER, retry_added INTEGER, retry_records TEXT
   );
-  CREATE INDEX request_key ON request (queue_id, template, digits);
+  CREATE INDEX request_key ON request (queue_id, template, digits) WHERE crawlee_id IS NULL;
   CREATE UNIQUE INDEX request_crawlee_id ON request (queue_id, crawlee_id) WHERE crawlee_id IS NOT NULL;
   CREATE TABLE ready (
     queue_id INTEGER NOT NULL, host_id INTEGER NOT NULL, rank INTEGER NOT NULL, request_id INTEGER NOT NULL,

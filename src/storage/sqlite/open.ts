@@ -1,4 +1,7 @@
+import type { StorageClient } from '@crawlee/types';
 import type { Ports } from '../../core/ports.ts';
+import { type Connect, type Connection, createConnection } from '../crawlee/connection.ts';
+import { CrawleeStorages } from '../crawlee/crawlee-storages.ts';
 import type { RunStore } from '../store.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { ColumnTable } from './columns.ts';
@@ -26,19 +29,21 @@ export type SqliteRunOptions = {
   busyTimeoutMs?: number;
 };
 
-/** The row of `queue` that is the run's own. */
+/** A run's store, with Crawlee's storages in the same file: what `Dataset.open` pushes is exported with the run. */
+export type SqliteRunStore = RunStore & { readonly storageClient: StorageClient };
+
+/** The row of `queue` that is the run's own; the first migration puts it there. */
 const RUN_QUEUE_ID = 1;
 
 /**
  * Opens the storage of one run: one SQLite file. Whoever opens it with `own` must hold the run's lock.
  * @throws EnvironmentError when it cannot be opened, is damaged, or was written by a newer program
  */
-export async function openSqliteRun(options: SqliteRunOptions): Promise<RunStore> {
+export async function openSqliteRun(options: SqliteRunOptions): Promise<SqliteRunStore> {
   const { access = 'own', ports } = options;
   const database = await SqliteDatabase.open({ ...options, readOnly: access === 'read' });
   try {
     await (access === 'read' ? requireCurrentSchema(database) : migrate(database));
-    if (access !== 'read') await ensureRunQueue(database, ports.clock.wallMs());
     const store = buildStore(database, { ports, isOwner: access === 'own' });
     if (access === 'own') await store.queue.releaseAll();
     if (access === 'read') return store;
@@ -49,7 +54,7 @@ export async function openSqliteRun(options: SqliteRunOptions): Promise<RunStore
   }
 }
 
-function buildStore(database: SqliteDatabase, { ports, isOwner }: { ports: Ports; isOwner: boolean }): RunStore {
+function buildStore(database: SqliteDatabase, { ports, isOwner }: { ports: Ports; isOwner: boolean }): SqliteRunStore {
   const records = new RecordTables(database);
   const columns = new ColumnTable(database, records);
   const values = new ValueTable(database);
@@ -57,11 +62,20 @@ function buildStore(database: SqliteDatabase, { ports, isOwner }: { ports: Ports
     queue: new SqliteQueue(database, { ports, queueId: RUN_QUEUE_ID, records, columns, values, isOwner }),
     datasets: new SqliteDatasets(database, { clock: ports.clock, records, columns }),
     values: new SqliteValues(database, values),
+    storageClient: new CrawleeStorages(connectOnce(database, ports)),
     close: async () => database.close(),
   };
 }
 
-function withCheckpoints(store: RunStore, checkpointer: Checkpointer): RunStore {
+function connectOnce(database: SqliteDatabase, ports: Ports): Connect {
+  let connection: Connection | null = null;
+  return async () => {
+    connection ??= createConnection(database, ports.clock);
+    return connection;
+  };
+}
+
+function withCheckpoints(store: SqliteRunStore, checkpointer: Checkpointer): SqliteRunStore {
   return {
     ...store,
     close: async () => {
@@ -69,11 +83,4 @@ function withCheckpoints(store: RunStore, checkpointer: Checkpointer): RunStore 
       await store.close();
     },
   };
-}
-
-async function ensureRunQueue(database: SqliteDatabase, nowMs: number): Promise<void> {
-  const insert = database.prepare(
-    'INSERT INTO queue (id, created_at, modified_at, accessed_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-  );
-  await database.write(() => insert.run(RUN_QUEUE_ID, nowMs, nowMs, nowMs));
 }

@@ -15,6 +15,7 @@ export class RecordTables {
   readonly #touched = new Map<string, OpenDataset>();
   readonly #inserts = new Map<number, RowStatement>();
   readonly #select: RowStatement;
+  readonly #nextSeq: RowStatement;
   readonly #create: RowStatement;
   readonly #update: RowStatement;
   readonly #uncount: RowStatement;
@@ -22,6 +23,7 @@ export class RecordTables {
   constructor(database: SqliteDatabase) {
     this.#database = database;
     this.#select = database.prepareRows('SELECT id, next_seq FROM dataset WHERE name = ?');
+    this.#nextSeq = database.prepareRows('SELECT next_seq, count FROM dataset WHERE id = ?');
     this.#create = database.prepareRows(
       'INSERT INTO dataset (crawlee_id, name, created_at, modified_at, accessed_at) VALUES (?, ?, ?, ?, ?)',
     );
@@ -49,6 +51,18 @@ export class RecordTables {
     dataset.added += 1;
     this.#insertFor(dataset.id).run(seq, row.requestId, row.json);
     return [dataset.id, seq];
+  }
+
+  /** Within a write transaction: appends to a dataset known by its id; writes its count and next seq at once. */
+  appendAll(datasetId: number, jsons: readonly string[], nowMs: number): void {
+    const insert = this.#insertFor(datasetId);
+    let seq = this.#nextSeq.get(datasetId)?.[0] as number;
+    for (const json of jsons) insert.run(seq++, null, json);
+    this.#update.run(seq, jsons.length, nowMs, nowMs, datasetId);
+  }
+
+  countOf(datasetId: number): number {
+    return (this.#nextSeq.get(datasetId)?.[1] as number | undefined) ?? 0;
   }
 
   /** Takes out what an earlier handling of a request had left. */

@@ -29,7 +29,8 @@ export class RequestRows {
   constructor(database: SqliteDatabase, queueId: number) {
     this.#queueId = queueId;
     this.#find = database.prepareRows(
-      'SELECT id, url, unique_key FROM request WHERE queue_id = ? AND template = ? AND digits = ?',
+      `SELECT id, url, unique_key FROM request
+       WHERE queue_id = ? AND template = ? AND digits = ? AND crawlee_id IS NULL`,
     );
     this.#insert = database.prepareRows(
       `INSERT INTO request (queue_id, template, digits, host_id, added_at, url, unique_key, method, label, data)
