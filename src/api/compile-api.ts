@@ -93,7 +93,13 @@ function routeOf(runtime: ResourceRuntime, contexts: RouteContexts): Route {
 function seedsOf(runtime: ResourceRuntime, baseUrl: string): FollowUp[] {
   if (runtime.node.parent !== null) return [];
   const request = firstRequest(runtime.resource, baseUrl, templateScope(runtime, ROOT_FRAME));
-  return [pageFollowUp(runtime.resource.name, runtime.listing.first(request), { frame: ROOT_FRAME, doom: null })];
+  return [
+    pageFollowUp(runtime.resource.name, runtime.listing.first(request), {
+      frame: ROOT_FRAME,
+      doom: null,
+      guessedPath: null,
+    }),
+  ];
 }
 
 /** The origin is no secret: it is what the run shows. What follows it may be one, and stays a reference. */

@@ -12,7 +12,7 @@ import {
   readUserData,
   requiredRequest,
 } from './page-state.ts';
-import type { ListingPage, ListingResponse, ListingState } from './paginate/listing.ts';
+import type { ListingPage, ListingResponse } from './paginate/listing.ts';
 import { markOf } from './paginate/loop-guard.ts';
 import type { PageRecords } from './record-selector.ts';
 import { type ResourceRuntime, takePage } from './resource-runtime.ts';
@@ -32,11 +32,13 @@ export type ExtractContext = {
  */
 export function extractPage(runtime: ResourceRuntime, page: Page, context: ExtractContext): Extracted {
   const userData = readUserData(page.userData);
-  const picked = pickRecords(runtime, page, userData.listing);
+  const picked = pickRecords(runtime, page, userData);
   const inWindow = runtime.window === null ? picked.records : picked.records.filter(runtime.window.includes);
   const sifted = siftRecords(inWindow, runtime.check, runtime.resource.schemaContract);
   const response = listingResponse(runtime, page, picked);
-  const pages = nextPages(runtime, { userData, response, request: requiredRequest(page.request), context });
+  const request = requiredRequest(page.request);
+  const { guessedPath } = picked;
+  const pages = nextPages(runtime, { userData: { ...userData, guessedPath }, response, request, context });
   const parents = [...sifted.kept, ...sifted.quarantined.map(({ record }) => record)];
   return {
     records: sifted.kept.map((record) => withIncluded(record, userData.frame)),
@@ -46,10 +48,10 @@ export function extractPage(runtime: ResourceRuntime, page: Page, context: Extra
   };
 }
 
-function pickRecords(runtime: ResourceRuntime, page: Page, listing: ListingState): PageRecords {
-  const picked = runtime.selector.select(page.body, { isFirst: listing.page === 1 });
-  if (runtime.resource.endpoint.dataSelector === null && listing.page === 1)
-    runtime.say('info', `records are taken from ${runtime.selector.describe(page.body)}`);
+function pickRecords(runtime: ResourceRuntime, page: Page, { listing, guessedPath }: PageUserData): PageRecords {
+  const picked = runtime.selector(page.body, { isFirst: listing.page === 1, guessedPath });
+  if (guessedPath === null && picked.guessedPath !== null)
+    runtime.say('info', `records are taken from ${picked.guessedPath}`);
   return picked;
 }
 
@@ -95,7 +97,11 @@ function* nextPages(runtime: ResourceRuntime, facts: NextPagesFacts): Generator<
 
   function follow({ request: next, state }: ListingPage, doom: PageUserData['doom']): FollowUp {
     const page = { request: { ...next, url: context.concealUrl(next.url) }, state };
-    return pageFollowUp(runtime.resource.name, page, { frame: userData.frame, doom });
+    return pageFollowUp(runtime.resource.name, page, {
+      frame: userData.frame,
+      doom,
+      guessedPath: userData.guessedPath,
+    });
   }
 }
 
@@ -122,7 +128,7 @@ function childRequest(child: ResourceRuntime, { record, parent, frame, context }
   const scope = templateScope(child, childFrame);
   try {
     const page = child.listing.first(firstRequest(child.resource, context.baseUrl, scope));
-    return pageFollowUp(child.resource.name, page, { frame: childFrame, doom: null });
+    return pageFollowUp(child.resource.name, page, { frame: childFrame, doom: null, guessedPath: null });
   } catch (error) {
     if (!(error instanceof MissingValueError)) throw error;
     const keys = isJsonObject(record) ? Object.keys(record).slice(0, 20).join(', ') : typeof record;
@@ -131,6 +137,7 @@ function childRequest(child: ResourceRuntime, { record, parent, frame, context }
     return pageFollowUp(child.resource.name, page, {
       frame: { ...childFrame, mark: frameMark([childFrame.scope, record], childFrame.included) },
       doom: { code: 'PARENT_FIELD_MISSING', message },
+      guessedPath: null,
     });
   }
 }

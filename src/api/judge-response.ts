@@ -74,7 +74,11 @@ function startAgain({ runtime, response, context }: RuleFacts): ResponseDecision
   }
   const request = firstRequest(runtime.resource, context.baseUrl, templateScope(runtime, frame));
   const again = { ...frame, start: frame.start + 1 };
-  const page = pageFollowUp(runtime.resource.name, runtime.listing.first(request), { frame: again, doom: null });
+  const page = pageFollowUp(runtime.resource.name, runtime.listing.first(request), {
+    frame: again,
+    doom: null,
+    guessedPath: null,
+  });
   return { kind: 'done', skipReason: null, requests: [page] };
 }
 

@@ -20,7 +20,13 @@ export type ListingFrame = {
 export type Doom = { code: ApiErrorCode; message: string };
 
 /** What a request for a page carries in its userData, so that a crawl goes on at the very page. */
-export type PageUserData = { frame: ListingFrame; listing: ListingState; doom: Doom | null };
+export type PageUserData = {
+  frame: ListingFrame;
+  listing: ListingState;
+  doom: Doom | null;
+  /** Where the first page's records were, when that was guessed. */
+  guessedPath: string | null;
+};
 
 export const ROOT_FRAME: ListingFrame = { mark: '', start: 0, scope: {}, included: {} };
 
@@ -38,9 +44,9 @@ export function listingName({ mark, start }: ListingFrame): string {
 export function pageFollowUp(
   resource: string,
   { request, state }: ListingPage,
-  { frame, doom }: { frame: ListingFrame; doom: Doom | null },
+  { frame, doom, guessedPath }: Omit<PageUserData, 'listing'>,
 ): FollowUp & { userData: Record<string, unknown> } {
-  const userData: PageUserData = { frame: toStored(frame) as ListingFrame, listing: state, doom };
+  const userData: PageUserData = { frame: toStored(frame) as ListingFrame, listing: state, doom, guessedPath };
   return {
     label: resource,
     url: request.url,

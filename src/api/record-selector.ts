@@ -8,15 +8,22 @@ export type PageRecords = {
   records: readonly unknown[];
   /** Length of the list they were picked from: more than the records where the selector filters. */
   listLength: number;
+  /** Where they were found, when that was guessed: the pages after this one are read the same way. */
+  guessedPath: string | null;
 };
 
-/** Picks the records of a page. `isFirst`: nothing at all where the records should be is an error then. */
-export type RecordSelector = {
-  /** How the records were picked: the selector, or what was found, for the log. */
-  describe(body: unknown): string;
-  /** @throws ApiError SELECTOR_NO_MATCH, SELECTOR_NO_LIST */
-  select(body: unknown, page: { isFirst: boolean }): PageRecords;
+export type PickOptions = {
+  /** Nothing at all where the records should be is an error on the first page. */
+  isFirst: boolean;
+  /** What the first page's guess was; null = none yet. */
+  guessedPath: string | null;
 };
+
+/**
+ * Picks the records of a page.
+ * @throws ApiError SELECTOR_NO_MATCH, SELECTOR_NO_LIST
+ */
+export type RecordSelector = (body: unknown, options: PickOptions) => PageRecords;
 
 /**
  * @param text JSONPath of the records, or of the list that holds them; null = the list with the usual name, the only
@@ -27,25 +34,20 @@ export function compileRecordSelector(text: string | null): RecordSelector {
   return text === null ? guessingSelector : declaredSelector(compileSelector(text), containerOf(text));
 }
 
-const guessingSelector: RecordSelector = {
-  describe: (body) => guessRecordPath(body),
-  select(body) {
-    const path = guessRecordPath(body);
-    const found = compileSelector(path).all(body).map(asRecord);
-    return { records: found, listLength: found.length };
-  },
+const guessingSelector: RecordSelector = (body, { guessedPath }) => {
+  const path = guessedPath ?? guessRecordPath(body);
+  const records = compileSelector(path).all(body).map(asRecord);
+  return { records, listLength: records.length, guessedPath: path };
 };
 
 function declaredSelector(selector: Selector, container: Selector | null): RecordSelector {
-  return {
-    describe: () => selector.text,
-    select(body, { isFirst }) {
-      const matches = selector.all(body);
-      const holder = container?.first(body);
-      if (matches.length === 0 && isFirst && !mayBeEmpty(holder)) throw noMatch(selector, body);
-      const records = (container ? matches : listed(matches, selector)).map(asRecord);
-      return { records, listLength: Array.isArray(holder) ? Math.max(holder.length, records.length) : records.length };
-    },
+  return (body, { isFirst }) => {
+    const matches = selector.all(body);
+    const holder = container?.first(body);
+    if (matches.length === 0 && isFirst && !mayBeEmpty(holder)) throw noMatch(selector, body);
+    const records = (container ? matches : listed(matches, selector)).map(asRecord);
+    const listLength = Array.isArray(holder) ? Math.max(holder.length, records.length) : records.length;
+    return { records, listLength, guessedPath: null };
   };
 }
 
@@ -100,7 +102,7 @@ function noList(selector: Selector, value: unknown): ApiError {
 export function keysThere(body: unknown): string {
   if (Array.isArray(body)) return 'The body is a list: $[*]';
   if (!isJsonObject(body)) return `The body is ${kindOf(body)}`;
-  const lists = listPaths(body);
+  const lists = listPaths(body).map(({ path }) => path);
   if (lists.length > 0) return `Lists there: ${lists.slice(0, 5).join(', ')}`;
   return `Keys there: ${Object.keys(body).slice(0, 20).join(', ') || 'none'}`;
 }
@@ -134,22 +136,36 @@ const USUAL_NAMES = [
  */
 export function guessRecordPath(body: unknown): string {
   if (Array.isArray(body)) return '$[*]';
-  if (!isJsonObject(body)) return '$';
+  if (!isJsonObject(body) || Object.keys(body).some((key) => ID_KEY.test(key))) return '$';
   const lists = listPaths(body);
   const usual = USUAL_NAMES.flatMap((name) =>
-    lists.filter((path) => path.endsWith(`.${name}[*]`) || path.endsWith(`['${name}'][*]`)),
+    lists.filter(({ path }) => path.endsWith(`.${name}[*]`) || path.endsWith(`['${name}'][*]`)),
   );
-  if (usual[0] !== undefined) return usual[0];
-  return lists.length === 1 ? lists[0]! : '$';
+  if (usual[0] !== undefined) return usual[0].path;
+  const [only, ...others] = lists.filter(({ isEmpty }) => !isEmpty || isEnvelope(body));
+  return only !== undefined && others.length === 0 ? only.path : '$';
+}
+
+// What has an id is a record, its lists are parts of it.
+const ID_KEY = /^(id|_id|uuid|guid)$/i;
+// An envelope speaks of the list in it.
+const ENVELOPE_KEY =
+  /^(total|count|pages?$|per_?page|limit|offset|next|prev|has_?more|_?links$|meta$|paging|pagination|cursor)/i;
+
+function isEnvelope(body: JsonObject): boolean {
+  return Object.keys(body).some((key) => ENVELOPE_KEY.test(key));
 }
 
 // Down to two levels: deeper lists are part of a record more often than not.
-function listPaths(body: JsonObject, prefix = '$', depth = 0): string[] {
-  const direct: string[] = [];
-  const nested: string[] = [];
+type ListPath = { path: string; isEmpty: boolean };
+
+function listPaths(body: JsonObject, prefix = '$', depth = 0): ListPath[] {
+  const direct: ListPath[] = [];
+  const nested: ListPath[] = [];
   for (const [key, value] of Object.entries(body)) {
     const path = `${prefix}${/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `['${key.replaceAll(/['\\]/g, '\\$&')}']`}`;
-    if (Array.isArray(value) && value.every((item) => typeof item === 'object')) direct.push(`${path}[*]`);
+    if (Array.isArray(value) && value.every((item) => typeof item === 'object'))
+      direct.push({ path: `${path}[*]`, isEmpty: value.length === 0 });
     else if (isJsonObject(value) && depth < 2) nested.push(...listPaths(value, path, depth + 1));
   }
   return [...direct, ...nested];

@@ -61,11 +61,14 @@ export class SecretVault {
     return text.replaceAll(REFERENCE, (whole, kind: string, name: string) => this.#lookUp(whole, kind, name));
   }
 
-  /** The same for a URL: values are percent-encoded, references may be percent-encoded already. */
+  /**
+   * The same for a URL: values are percent-encoded but for slashes ("octocat/hello-world" in a path is meant as two
+   * parts), references may be percent-encoded already.
+   */
   revealUrl(url: string): string {
     if (!url.includes('$')) return url;
     return url.replaceAll(ESCAPED_REFERENCE, (whole, kind: string, name: string) =>
-      encodeURIComponent(this.#value(whole, kind.toLowerCase(), decodeURIComponent(name))),
+      encodeURIComponent(this.#value(whole, kind.toLowerCase(), decodeURIComponent(name))).replaceAll('%2F', '/'),
     );
   }
 
@@ -80,11 +83,13 @@ export class SecretVault {
   }
 
   /** Replaces every known secret, also percent-encoded, by its reference. */
-  conceal(text: string): string {
-    let concealed = text;
+  conceal(shown: string): string {
+    let concealed = shown;
     for (const [value, label] of this.#known) {
       if (value.length < SHORTEST_SECRET) continue;
-      concealed = concealed.replaceAll(value, label).replaceAll(encodeURIComponent(value), label);
+      const encoded = encodeURIComponent(value);
+      for (const text of [value, encoded, encoded.replaceAll('%2F', '/')])
+        concealed = concealed.replaceAll(text, label);
     }
     return concealed;
   }

@@ -59,11 +59,7 @@ export function createRuntime(node: TreeNode, parts: RuntimeParts): ResourceRunt
 function recordSelectorOf({ endpoint }: Resource): RecordSelector {
   const { dataSelector, paginator } = endpoint;
   if (dataSelector !== null || paginator.type !== 'graphqlRelay') return compileRecordSelector(dataSelector);
-  const pathOf = (body: unknown): string => relayRecordPath(paginator.connectionPath, body);
-  return {
-    describe: pathOf,
-    select: (body, page) => compileRecordSelector(pathOf(body)).select(body, page),
-  };
+  return (body, options) => compileRecordSelector(relayRecordPath(paginator.connectionPath, body))(body, options);
 }
 
 // Some messages quote the server: a thousand listings must not make a thousand lines.

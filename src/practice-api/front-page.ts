@@ -9,6 +9,8 @@ const FRONT_PAGE = {
     'GET /offset/products?offset&limit': 'by offset: results, total',
     'GET /link/products?page&per_page': 'a bare list, next page in the Link header (RFC 8288)',
     'GET /next-url/products?offset&limit': 'results and the next URL',
+    'GET /header-cursor/products?limit&cursor': 'a bare list, next cursor in the header x-next-cursor',
+    'POST /search/products {limit, page: {cursor}}': 'by cursor in the body, or in the header x-cursor',
     'GET /incremental/products?updated_since&limit&cursor': 'changed since, the longest unchanged first',
     'GET /products/{id}': 'one product in full, with ETag and Last-Modified',
     'GET /products/{id}/reviews?page&per_page': 'its reviews, by page number',

@@ -29,6 +29,12 @@ export function addProductLists(app: FastifyInstance, catalogue: Catalogue): voi
   app.get('/incremental/products', (request, reply) =>
     sendJson({ request, reply }, changedPage(catalogue, queryOf(request))),
   );
+  app.get('/header-cursor/products', (request, reply) => {
+    const { items, next } = cursorPage(catalogue, queryOf(request));
+    if (next !== null) reply.header('x-next-cursor', next);
+    return sendJson({ request, reply }, items);
+  });
+  app.post('/search/products', (request, reply) => sendJson({ request, reply }, searchPage(catalogue, request)));
   app.get('/link/products', (request, reply) => {
     const { items, link } = linkedPage(catalogue, request);
     reply.header('link', link).header('x-total-count', catalogue.items);
@@ -53,6 +59,16 @@ export function cursorPage(products: Products, query: Query): CursorPage<Product
   const first = (after as number) + 1;
   const isLast = first + limit > products.items;
   return { items: products.summaries(first, limit), next: isLast ? null : writeCursor(first + limit - 1) };
+}
+
+/** A JSON body {limit, page: {cursor}}, or the cursor in the header x-cursor. */
+function searchPage(products: Products, request: FastifyRequest): CursorPage<ProductSummary> {
+  const { limit, page } = (request.body ?? {}) as { limit?: number; page?: { cursor?: string } };
+  const cursor = page?.cursor ?? request.headers['x-cursor'];
+  return cursorPage(products, {
+    ...(limit === undefined ? {} : { limit: String(limit) }),
+    ...(cursor === undefined ? {} : { cursor }),
+  });
 }
 
 /** `?page&per_page`: states how many pages there are; a page beyond the last is empty. */

@@ -51,7 +51,10 @@ function authOf(auth: ApiDocument['auth'], own: AuthTools) {
 describe('credentials that never change', () => {
   test.each([
     [{ type: 'bearer', token: '${env:TOKEN}' }, { headers: { authorization: 'Bearer bearer-secret' } }],
-    [{ type: 'apiKey', name: 'X-Key', value: '${env:KEY}' }, { headers: { 'x-key': 'api key/secret' } }],
+    [
+      { type: 'apiKey', name: 'X-Key', value: '${env:KEY}', location: 'header' },
+      { headers: { 'x-key': 'api key/secret' } },
+    ],
     [
       { type: 'apiKey', name: 'key', value: '${env:KEY}', location: 'query' },
       { url: 'https://api.test/x?a=1&key=api%20key/secret' },

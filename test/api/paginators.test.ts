@@ -95,6 +95,13 @@ describe.each([0, 1, 10, 47])('a list of %i records', (count) => {
   );
 });
 
+test('a list that was found on the first page is looked for at the same place on the last, which is empty', async () => {
+  const played = await playCrawl(api({ path: 'x', paginator: { type: 'pageNumber' } }), {
+    answer: ({ url }) => ({ body: { parts: url.endsWith('page=1') ? [{ id: 1, name: 'a' }] : [], note: 'x' } }),
+  });
+  expect(played.records.items).toEqual([{ id: 1, name: 'a' }]);
+});
+
 describe('auto', () => {
   const found = Object.entries(STYLES).filter(([, style]) => style.auto !== undefined);
   test.each(found)('finds out %s, and says what it found', async (_name, { endpoint, auto }) => {

@@ -55,7 +55,7 @@ describe('a selector', () => {
 
 describe('the records of a page', () => {
   const select = (text: string | null, page: unknown, isFirst = true) =>
-    compileRecordSelector(text).select(page, { isFirst });
+    compileRecordSelector(text)(page, { isFirst, guessedPath: null });
 
   test.each([
     ['$.data.items[*]', body, body.data.items, 2],
@@ -74,7 +74,7 @@ describe('the records of a page', () => {
     [null, { things: [{ id: 1 }], total: 1 }, [{ id: 1 }], 1],
     [null, { results: [] }, [], 0],
   ])('%s of %j', (text, page, records, listLength) => {
-    expect(select(text, page)).toEqual({ records, listLength });
+    expect(select(text, page)).toMatchObject({ records, listLength });
   });
 
   test('that are not there on the first page are an error that says what is there', () => {
@@ -102,6 +102,10 @@ describe('guessing where the records are', () => {
     [{ 'my list': [{}] }, "$['my list'][*]"],
     [{ tags: ['a', 'b'] }, '$'],
     [{ a: [{}], b: [{}] }, '$'],
+    [{ id: 1, items: [{}] }, '$'],
+    [{ name: 'x', parts: [] }, '$'],
+    [{ parts: [], total: 0 }, '$.parts[*]'],
+    [{ parts: [{}], name: 'x' }, '$.parts[*]'],
     ['text', '$'],
   ])('%j: %s', (page, path) => {
     expect(guessRecordPath(page)).toBe(path);
