@@ -7,7 +7,8 @@ import { SECOND_MS } from '../core/units.ts';
 import { DatasetColumns } from '../crawl/dataset-columns.ts';
 import { JsonCrawler, type JsonCrawlerOptions } from '../crawl/json-crawler.ts';
 import type { CrawlSettings } from '../crawl/parts.ts';
-import { type PlainList, skippedRow } from '../crawl/plain-list.ts';
+import { PendingWork } from '../crawl/pending-work.ts';
+import { addFailedRow, type PlainList } from '../crawl/plain-list.ts';
 import { createGovernor } from '../governor/create-governor.ts';
 import type { Governor } from '../governor/governor.ts';
 import type { HttpClient } from '../http/client.ts';
@@ -92,6 +93,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
   const robots = createRobots({
     productToken: input.productToken,
     userAgent: userAgentOf(input),
+    maxBodyBytes: input.maxBodyBytes,
     hostConfig,
     governor,
     fetch: sideFetch,
@@ -107,6 +109,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     crawlDelayMs: (host) => Math.max(robots.crawlDelayMs(`https://${host}`), robots.crawlDelayMs(`http://${host}`)),
     onReleased: (host) => queue.released(host),
   });
+  const columns = await DatasetColumns.load(store.datasets);
   let crawler: JsonCrawler | null = null;
   const onFatal = (error: unknown): void => crawler?.fail(error);
   const queue: HostAwareQueue = new HostAwareQueue({
@@ -116,8 +119,12 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     clock,
     maxConcurrency: input.maxConcurrency,
     leaseMs: LEASE_MS,
-    recordsOfSkipped: (request, reason) =>
-      options.plain === null || request.label !== null ? [] : skippedRow(options.plain, { url: request.url, reason }),
+    rowsOfSkipped: (request, reason) => {
+      const work = new PendingWork(columns);
+      if (options.plain !== null && request.label === null)
+        addFailedRow(options.plain, { url: request.url, status: null, error: reason }, work);
+      return work.rows;
+    },
     onSkipped: (request, reason) =>
       recorder.handled({ host: request.host, result: 'skipped', code: reason, url: request.url }),
     onGivenUp: (host, reason) => ports.log.warn(`${host} was given up: ${reason}`),
@@ -130,7 +137,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     gate,
     sessions,
     recorder,
-    columns: await DatasetColumns.load(store.datasets),
+    columns,
     routes: options.routes,
     clientFor: () => client,
     hostConfig,
@@ -175,7 +182,8 @@ function settingsOf({ input, origins, reveal }: CompositionOptions): CrawlSettin
 function eventSink(recorder: Recorder, log: Log): EventSink {
   return (event) => {
     recorder.event(event);
-    log.debug(`${event.host}: ${event.reason}`, { event: event.kind, ...event.facts });
+    const { host, reason } = event;
+    log.debug(reason.includes(host) ? reason : `${host}: ${reason}`, { event: event.kind, ...event.facts });
   };
 }
 

@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { compileRecordSelector } from '../api/record-selector.ts';
 import type { CommandContext } from '../app-commands.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import type { Summary } from '../core/summary.ts';
 import { FAILURES_DATASET, type FailureRecord } from '../crawl/failure-record.ts';
-import type { PlainList } from '../crawl/plain-list.ts';
 import { rowsByPage } from '../export/rows.ts';
 import { BUNDLED_PRACTICE_API } from '../practice-api/options.ts';
 import type { PracticeApi } from '../practice-api/start-practice-api.ts';
@@ -17,6 +15,7 @@ import type { RunStore } from '../storage/store.ts';
 import type { Composition } from './compose.ts';
 import { type CrawlEnd, runCrawl } from './crawl-run.ts';
 import { compileDeclaredApi } from './declared-api.ts';
+import { plainListOf } from './plain-list-of.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
 import { fingerprintOf, saveMeta } from './run-meta.ts';
@@ -76,6 +75,7 @@ async function crawlPrepared(
   const { job, meta, run } = prepared;
   const ownFiles = new Set(meta.exports);
   await checkOutputs({ outputs: job.outputs, own: ownFiles, force: job.force });
+  const plain = plainListOf(job.input);
   const vault = openVault(context.env, job.baseDir);
   requireSecrets(job.input, vault);
   let composition: Composition | null = null;
@@ -94,7 +94,7 @@ async function crawlPrepared(
     context,
     routes,
     seeds: usesRoutes || api !== null ? requestsOfSeeds(routes, practiceApiUrl) : null,
-    plain: plainListOf(job),
+    plain,
     reveal: (text) => vault.reveal(text),
     conceal: (text) => api?.conceal(vault.conceal(text)) ?? vault.conceal(text),
     onComposed: (parts) => {
@@ -130,18 +130,6 @@ async function sayHowItBegins({ isResumed, job, run }: PreparedRun, { ports }: C
   if (!isResumed) return;
   const { total, pending } = await run.store.queue.counts();
   ports.log.info(`Continuing run "${job.run}": ${total - pending} of ${total} requests are done.`);
-}
-
-function plainListOf({ input }: CrawlJob): PlainList {
-  const selector = input.select === null ? null : compileRecordSelector(input.select);
-  return {
-    dataset: input.dataset,
-    selector:
-      selector === null
-        ? null
-        : { path: input.select!, select: (body) => [...selector.select(body, { isFirst: true }).records] },
-    sourceColumn: input.sourceColumn,
-  };
 }
 
 async function exportAll(

@@ -9,6 +9,8 @@ import type { SideFetch } from './side-fetch.ts';
 export type RobotsOptions = {
   productToken: string;
   userAgent: string;
+  /** As for any response: the parser cuts off what RFC 9309 2.5 allows to be ignored. */
+  maxBodyBytes: number;
   hostConfig: (host: string) => HostConfig;
   governor: Governor;
   fetch: SideFetch;
@@ -17,16 +19,13 @@ export type RobotsOptions = {
   onEvent: EventSink;
 };
 
-// RFC 9309 2.5: parse at least 500 KiB. What lies beyond is cut off by the parser, so a little more is fetched.
-const MOST_ROBOTS_BYTES = 1024 * 1024;
-
 /** robots.txt by the crawl's own client and pacing. */
 export function createRobots(options: RobotsOptions): RobotsPolicy {
-  const { hostConfig, governor, values, clock, onEvent, productToken, userAgent, fetch } = options;
+  const { hostConfig, governor, values, clock, onEvent, productToken, userAgent, maxBodyBytes, fetch } = options;
   const headers = { 'user-agent': userAgent, accept: 'text/plain, */*;q=0.5', 'accept-encoding': 'gzip, deflate, br' };
   return createRobotsPolicy({
     fetchText: async (url, signal) => {
-      const request = { url, method: 'GET', headers, body: null, maxBodyBytes: MOST_ROBOTS_BYTES };
+      const request = { url, method: 'GET', headers, body: null, maxBodyBytes };
       const response = await fetch(request, signal);
       return { status: response.status, headers: response.headers, text: response.body.toString('utf8') };
     },

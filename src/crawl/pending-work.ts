@@ -51,8 +51,9 @@ export class PendingWork {
     return this.#isClosed;
   }
 
-  get recordCount(): number {
-    return this.#records.length;
+  /** Its records, with the columns they brought. */
+  get rows(): Pick<UnitOfWork, 'records' | 'columns'> {
+    return { records: this.#records, columns: this.#newColumns };
   }
 
   /** All of it, fenced by the lease. */

@@ -1,5 +1,4 @@
 import { stringifyExact } from '../core/exact-json.ts';
-import type { NewRecord } from '../storage/store.ts';
 import type { PendingWork } from './pending-work.ts';
 
 /** Picks records out of a body; without one, a URL yields one record `{url, status, data, error}`. */
@@ -34,7 +33,7 @@ export function addListedRecords(list: PlainList, response: ListedResponse, work
   }
 }
 
-/** The row of a URL that failed or was skipped, so that rows = distinct input URLs. */
+/** The row of a URL that failed, or was skipped before it was sent, so that rows = distinct input URLs. */
 export function addFailedRow(
   list: PlainList,
   facts: { url: string; status: number | null; error: string },
@@ -42,13 +41,6 @@ export function addFailedRow(
 ): void {
   if (list.selector === null)
     work.addRecord(list.dataset, { url: facts.url, status: facts.status, data: null, error: facts.error });
-}
-
-/** The same for a URL that was skipped before it was sent. */
-export function skippedRow(list: PlainList, facts: { url: string; reason: string }): NewRecord[] {
-  if (list.selector !== null) return [];
-  const row = { url: facts.url, status: null, data: null, error: facts.reason };
-  return [{ dataset: list.dataset, json: JSON.stringify(row) }];
 }
 
 function addRow(list: PlainList, { url, status, body, text }: ListedResponse, work: PendingWork): void {

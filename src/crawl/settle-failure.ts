@@ -109,6 +109,8 @@ export class FailurePolicy {
       budgetWaitMs: budget.waitMs(nowMs),
       random: ports.random,
     });
+    // Only what the message does not say by itself, and the user can change.
+    if (decision.kind === 'fail' && !decision.reason.includes('safeMethods')) return failed;
     if (decision.kind === 'fail') return { ...failed, message: `${failed.message}; ${decision.reason}` };
     budget.onRetry(nowMs);
     return { kind: 'retry', code, delayMs: decision.delayMs, costsRetry: true };

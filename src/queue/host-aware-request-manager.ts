@@ -4,7 +4,6 @@ import type {
   CommitResult,
   Lease,
   LeasedRequest,
-  NewRecord,
   NewRequest,
   QueueStore,
   UnitOfWork,
@@ -22,8 +21,8 @@ export type QueueOptions = {
   maxConcurrency: number;
   /** How long a request may be worked on without a sign of life, ms. */
   leaseMs: number;
-  /** Rows that a skipped request leaves behind. */
-  recordsOfSkipped: (request: LeasedRequest, reason: string) => NewRecord[];
+  /** What a skipped request leaves behind. */
+  rowsOfSkipped: (request: LeasedRequest, reason: string) => Pick<UnitOfWork, 'records' | 'columns'>;
   onSkipped: (request: LeasedRequest, reason: string) => void;
   onGivenUp: (host: string, reason: string) => void;
   /** The store refused a write: the crawl cannot go on. */
@@ -258,8 +257,8 @@ export class HostAwareQueue {
   #skip(request: LeasedRequest, rule: string): void {
     const reason = `robots.txt: ${rule}`;
     const outcome = { kind: 'handled', result: 'skipped', reason, patch: null } as const;
-    const records = this.#options.recordsOfSkipped(request, reason);
-    const unit = { lease: request.lease, outcome, records, requests: [], values: [], columns: [] };
+    const rows = this.#options.rowsOfSkipped(request, reason);
+    const unit = { lease: request.lease, outcome, ...rows, requests: [], values: [] };
     this.#options.onSkipped(request, reason);
     this.settle(unit).catch((error: unknown) => this.#options.onFatal(error));
   }
