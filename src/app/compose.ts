@@ -44,6 +44,8 @@ export type CompositionOptions = {
   store: RunStore;
   routes: RouteRegistry;
   plain: PlainList | null;
+  /** Works beside the run's own process, which alone keeps the record. */
+  isJoiner: boolean;
   ports: Ports;
   /** Where `headers` are sent to; may grow while sources are read. */
   origins: ReadonlySet<string>;
@@ -68,7 +70,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
   const recorder = createRecorder({
     ports,
     run: options.run,
-    state: await store.values.get<RecorderState>(RECORDER_KEY),
+    state: options.isJoiner ? null : await store.values.get<RecorderState>(RECORDER_KEY),
   });
   const onEvent = eventSink(recorder, ports.log);
   const client = createUndiciClient({
@@ -161,7 +163,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
       robots.close();
       await queue.close();
       await sessions.persist();
-      await store.values.set(RECORDER_KEY, recorder.toState());
+      if (!options.isJoiner) await store.values.set(RECORDER_KEY, recorder.toState());
       await client.close();
     },
   };

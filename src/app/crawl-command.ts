@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { CommandContext } from '../app-commands.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
+import type { Ports } from '../core/ports.ts';
 import type { Summary } from '../core/summary.ts';
 import { FAILURES_DATASET, type FailureRecord } from '../crawl/failure-record.ts';
 import { rowsByPage } from '../export/rows.ts';
@@ -11,14 +12,15 @@ import { requireUrls } from '../queue/sources/require-urls.ts';
 import { printSummary } from '../report/print-summary.ts';
 import { routes as ownRoutes } from '../routes/index.ts';
 import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
+import { readRun } from '../storage/runs.ts';
 import type { RunStore } from '../storage/store.ts';
 import type { Composition } from './compose.ts';
 import { type CrawlEnd, runCrawl } from './crawl-run.ts';
-import { compileDeclaredApi } from './declared-api.ts';
+import { compileDeclaredApi, inspectDeclaredApi } from './declared-api.ts';
 import { plainListOf } from './plain-list-of.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
-import { fingerprintOf, saveMeta } from './run-meta.ts';
+import { fingerprintOf, loadMeta, saveMeta } from './run-meta.ts';
 import { summaryOf } from './run-summary.ts';
 import { openVault, requireSecrets } from './secrets.ts';
 import { checkOutputs, writeExports } from './write-exports.ts';
@@ -60,7 +62,8 @@ async function prepare(
 ): Promise<PreparedRun> {
   const { ports, signal, stdin } = context;
   const job = isPractice && !asked.runGiven ? { ...asked, run: PRACTICE_RUN, fresh: true } : asked;
-  await checkOutputs({ outputs: job.outputs, own: new Set(), force: job.force || !job.fresh });
+  await checkOutputs({ outputs: job.outputs, own: await filesOf(job, ports), force: job.force });
+  await requireUsable(job, context);
   const { method, body } = job.input;
   if (job.inputs.length > 0) await requireUrls(job.inputs, { defaults: { method, body }, stdin, signal });
   const fingerprint = async (): Promise<string> =>
@@ -74,7 +77,6 @@ async function crawlPrepared(
 ): Promise<{ summary: Summary; exitCode: 0 | 3 }> {
   const { job, meta, run } = prepared;
   const ownFiles = new Set(meta.exports);
-  await checkOutputs({ outputs: job.outputs, own: ownFiles, force: job.force });
   const plain = plainListOf(job.input);
   const vault = openVault(context.env, job.baseDir);
   requireSecrets(job.input, vault);
@@ -103,15 +105,36 @@ async function crawlPrepared(
   });
   const isFinished = end.counts.pending === 0 && end.feed.isDone;
   const resources = isFinished && api !== null ? await api.finish(await failuresByLabel(run.store)) : [];
-  const files = end.wasInterrupted || !job.exportAtEnd ? [] : await exportAll(prepared, { own: ownFiles, context });
+  const mayExport = job.exportAtEnd && !job.join && !end.wasInterrupted;
+  const files = mayExport ? await exportAll(prepared, { own: ownFiles, context }) : [];
   meta.exports = [...new Set([...meta.exports, ...files])];
   meta.isFinished = isFinished;
   await saveMeta(run.store.values, meta);
   const completeness = api === null ? null : resources.map((resource) => resource.completeness);
   const summary = await summaryOf({ prepared, end, exports: files, completeness });
-  await writeFile(run.paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
+  if (!job.join) await writeFile(run.paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
   tell(summary, { job, end, context });
   return { summary, exitCode: isComplete(summary) ? 0 : 3 };
+}
+
+/** Files that the run of the same name has written: they may be replaced. */
+async function filesOf({ storageDir, run: name }: CrawlJob, ports: Ports): Promise<ReadonlySet<string>> {
+  const store = await readRun({ storageDir, name, durability: 'normal', ports });
+  if (store === null) return new Set();
+  const meta = await loadMeta(store.values);
+  await store.close();
+  return new Set(meta?.exports ?? []);
+}
+
+/**
+ * Checks what the input document says before anything is started. A run that is resumed has been checked before.
+ * @throws UsageError with every problem
+ */
+async function requireUsable(job: CrawlJob, { env }: CommandContext): Promise<void> {
+  if (job.source === 'resume') return;
+  plainListOf(job.input);
+  requireSecrets(job.input, openVault(env, job.baseDir));
+  await inspectDeclaredApi(job, env);
 }
 
 /** Failed requests by label, from their rows. */

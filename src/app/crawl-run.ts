@@ -53,6 +53,7 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     store: run.store,
     routes,
     plain,
+    isJoiner: job.join,
     ports,
     origins,
     reveal,
@@ -68,7 +69,14 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     crawler.stop();
     void crawler.autoscaledPool?.notify();
   };
-  const monitor = new RunMonitor({ composition, store: run.store, input: job.input, ports, onLimit: end });
+  const monitor = new RunMonitor({
+    composition,
+    store: run.store,
+    input: job.input,
+    ports,
+    isJoiner: job.join,
+    onLimit: end,
+  });
   const stopped = onceAborted(signal, () => {
     ports.log.info('Stopping: requests in flight get up to 10 s to end. Once more to end at once.');
     end('stopped');
@@ -103,7 +111,8 @@ async function feedAll(
   { composition, feed, origins }: { composition: Composition; feed: FeedState; origins: Set<string> },
 ): Promise<void> {
   const { job, run } = prepared;
-  if (feed.isDone) return;
+  // Whoever joins works; the run's own process reads the sources.
+  if (feed.isDone || job.join) return;
   const { queue } = composition;
   const { values } = run.store;
   const close = queue.openSource();

@@ -1,7 +1,8 @@
 import { type ApiContext, ApiProblems, systemFiles } from '../api/api-context.ts';
-import { type CompiledApi, compileApi } from '../api/compile-api.ts';
+import { type CompiledApi, compileApi, inspectApi } from '../api/compile-api.ts';
 import { moduleImporter } from '../api/load-module.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
+import type { Problem } from '../config/describe-issues.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Ports } from '../core/ports.ts';
 import { MIB } from '../core/units.ts';
@@ -30,11 +31,24 @@ export async function compileDeclaredApi(options: DeclaredApiOptions): Promise<C
     return await compileApi(api, contextOf(options));
   } catch (error) {
     if (!(error instanceof ApiProblems)) throw error;
-    throw new UsageError(
-      error.problems.map(({ path, text }) => `${['api', ...path].join('.')}: ${text}`),
-      { cause: error },
-    );
+    throw asUsageError(error.problems);
   }
+}
+
+/**
+ * Checks the api of a document without a request.
+ * @throws UsageError with every problem
+ */
+export async function inspectDeclaredApi(job: CrawlJob, env: DeclaredApiOptions['env']): Promise<void> {
+  const { api } = job.input;
+  if (api === undefined) return;
+  const { pathOf, ...files } = systemFiles(job.baseDir, env);
+  const problems = await inspectApi(api, { ...files, importModule: moduleImporter(pathOf) });
+  if (problems.length > 0) throw asUsageError(problems);
+}
+
+function asUsageError(problems: readonly Problem[]): UsageError {
+  return new UsageError(problems.map(({ path, text }) => `${['api', ...path].join('.')}: ${text}`));
 }
 
 function contextOf({ job, env, ports, values, fetch }: DeclaredApiOptions): ApiContext {

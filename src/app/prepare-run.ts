@@ -48,7 +48,7 @@ type Beginning = { run: OpenRun; stored: RunMeta | null; wanted: string | null; 
 
 async function beginAnew(job: CrawlJob, { run, stored, wanted, ports }: Beginning): Promise<PreparedRun> {
   const asked = stored !== null && job.source === 'resume' ? resumedJob(job, stored) : job;
-  const meta = metaOf(asked, wanted ?? stored?.fingerprint ?? '');
+  const meta = metaOf(asked, { fingerprint: wanted ?? stored?.fingerprint ?? '', exports: stored?.exports ?? [] });
   if (stored === null) {
     await saveMeta(run.store.values, meta);
     return { run, meta, job: asked, isResumed: false };
@@ -62,10 +62,10 @@ async function beginAnew(job: CrawlJob, { run, stored, wanted, ports }: Beginnin
   return { run: fresh, meta, job: asked, isResumed: false };
 }
 
-function metaOf(job: CrawlJob, fingerprint: string): RunMeta {
+function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'fingerprint' | 'exports'>): RunMeta {
   const { document, baseDir, inputs } = job;
   const source = job.source === 'routes' ? 'routes' : 'given';
-  return { version: 1, fingerprint, isFinished: false, source, document, baseDir, inputs, exports: [] };
+  return { version: 1, fingerprint, isFinished: false, source, document, baseDir, inputs, exports };
 }
 
 /** The job as stored, with what the command line sets now laid over it. */

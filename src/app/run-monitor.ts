@@ -15,6 +15,7 @@ export type RunMonitorOptions = {
   store: RunStore;
   input: Input;
   ports: Ports;
+  isJoiner: boolean;
   /** The crawl has to end before all is done, and why. */
   onLimit: (reason: string) => void;
 };
@@ -100,7 +101,7 @@ export class RunMonitor {
   async #save(nowMs: number): Promise<void> {
     const { composition, store } = this.#options;
     this.#savedAtMs = nowMs;
-    await store.values.set(RECORDER_KEY, composition.recorder.toState());
+    if (!this.#options.isJoiner) await store.values.set(RECORDER_KEY, composition.recorder.toState());
     await composition.sessions.persist();
   }
 }

@@ -38,7 +38,7 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     source: crawlInput.source,
     outputs,
     fresh: args.has('--fresh'),
-    join: false,
+    join: args.has('--join'),
     exportAtEnd: !args.has('--no-export'),
     force: args.has('--force'),
     json: args.has('--json'),

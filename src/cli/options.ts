@@ -72,6 +72,8 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     { flags: '--method <method>', group: WHAT, path: 'method' },
     { flags: '--body <text>', group: WHAT, path: 'body' },
     { flags: '--header <name: value>', group: WHAT, path: 'headers', reads: 'header', repeatable: true },
+    { flags: '--select <path>', group: WHAT, path: 'select' },
+    { flags: '--source-column <name>', group: WHAT, path: 'sourceColumn' },
     { flags: '--dataset <name>', group: WHAT, path: 'dataset' },
     { flags: '--max-requests <count>', group: WHAT, path: 'maxRequestsPerCrawl', reads: 'number' },
     {
@@ -108,6 +110,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     run,
     storageDir,
     { flags: '--fresh', group: RUN, help: 'Start anew; the run there is becomes <name>.previous' },
+    { flags: '--join', group: RUN, help: 'Work beside the process that crawls this run now, on this machine' },
     { flags: '--durability <normal|full>', group: RUN, path: 'durability' },
     output,
     force,
