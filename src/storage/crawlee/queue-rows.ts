@@ -10,6 +10,8 @@ export type QueueRow = {
   orderNo: number | null;
   /** Whether it is locked; then |orderNo| is when the lock ends. */
   isLocked: boolean;
+  /** Where it stands, or stood before it was locked; null once handled. */
+  rank: number | null;
 };
 
 export type NewQueueRow = { id: string; uniqueKey: string; url: string; json: string; orderNo: number | null };
@@ -122,9 +124,10 @@ export class QueueRows {
       number | null,
       number | null,
     ];
-    if (expiresAt === null) return { rowId, json, isHandled: isHandled === 1, orderNo: ready, isLocked: false };
+    if (expiresAt === null)
+      return { rowId, json, isHandled: isHandled === 1, orderNo: ready, isLocked: false, rank: ready };
     const orderNo = lockedRank! < 0 ? -expiresAt : expiresAt;
-    return { rowId, json, isHandled: false, orderNo, isLocked: expiresAt > nowMs };
+    return { rowId, json, isHandled: false, orderNo, isLocked: expiresAt > nowMs, rank: lockedRank };
   }
 
   add(queueId: number, row: NewQueueRow, nowMs: number): void {
@@ -142,13 +145,23 @@ export class QueueRows {
     this.#count.run(0, Number(next.orderNo === null) - Number(found.isHandled), queueId);
   }
 
-  /** Puts an unhandled request elsewhere; locked until |orderNo| when that is in the future and `isLock`. */
-  move(queueId: number, found: QueueRow, to: { orderNo: number; isLock: boolean }, nowMs: number): void {
+  /** Unlocks an unhandled request and puts it where the order number says. */
+  unlock(queueId: number, found: QueueRow, orderNo: number): void {
     this.#takeOut(queueId, found);
-    const untilMs = Math.abs(to.orderNo);
-    this.#setOrder.run(to.orderNo, found.rowId);
-    if (to.isLock && untilMs > nowMs) this.#lock(queueId, found.rowId, { rank: to.orderNo, untilMs });
-    else this.#insertReady.run(queueId, to.orderNo, found.rowId);
+    this.#setOrder.run(orderNo, found.rowId);
+    this.#insertReady.run(queueId, orderNo, found.rowId);
+  }
+
+  /**
+   * Locks an unhandled request until |orderNo|. It keeps its place, for the case that its process is killed, unless it
+   * is sent to the forefront or back from it.
+   */
+  lockUntil(queueId: number, found: QueueRow, orderNo: number): void {
+    const keepsPlace = found.rank !== null && found.rank < 0 === orderNo < 0;
+    const rank = keepsPlace ? found.rank! : orderNo;
+    this.#takeOut(queueId, found);
+    this.#setOrder.run(rank, found.rowId);
+    this.#lock(queueId, found.rowId, { rank, untilMs: Math.abs(orderNo) });
   }
 
   remove(queueId: number, found: QueueRow): void {

@@ -158,7 +158,7 @@ export class SqliteRequestQueueClient implements RequestQueueClient {
       if (found.orderNo === null)
         throw new Error(`Request with ID ${id} has already been handled in queue ${titleOf(queue)}`);
       const untilMs = Math.abs(found.orderNo) + lockSecs * 1_000;
-      queueRows.move(queue.rowId, found, { orderNo: forefront ? -untilMs : untilMs, isLock: true }, nowMs);
+      queueRows.lockUntil(queue.rowId, found, forefront ? -untilMs : untilMs);
       return { lockExpiresAt: new Date(untilMs) };
     });
   }
@@ -168,7 +168,7 @@ export class SqliteRequestQueueClient implements RequestQueueClient {
     await this.#write(({ queueRows }, queue, nowMs) => {
       const found = requireRow(queueRows.find(queue.rowId, id, nowMs), id, queue);
       if (!found.isLocked) throw new Error(`Request with ID ${id} is not locked in queue ${titleOf(queue)}`);
-      queueRows.move(queue.rowId, found, { orderNo: this.#orderNo(forefront, nowMs), isLock: false }, nowMs);
+      queueRows.unlock(queue.rowId, found, this.#orderNo(forefront, nowMs));
     });
   }
 
