@@ -17,8 +17,8 @@ const FREQUENT: ReadonlySet<CrawlEvent['kind']> = new Set([
 ]);
 
 /**
- * The crawl's events, at most 400 of them: when there are twice as many, every second one of the frequent kinds goes
- * (then the oldest), so that the whole run stays covered. All are counted by kind.
+ * The crawl's events, a few hundred of them: when there are 800, every second one of the frequent kinds goes, so that
+ * the whole run stays covered and rare ones stay. All are counted by kind.
  */
 export class EventList {
   #events: TimedEvent[] = [];
@@ -50,8 +50,9 @@ export class EventList {
   }
 
   #thin(): void {
-    let frequent = 0;
-    const kept = this.#events.filter((event) => !FREQUENT.has(event.kind) || frequent++ % 2 === 0);
-    this.#events = kept.slice(-MOST_EVENTS);
+    const isFrequent = (event: TimedEvent): boolean => FREQUENT.has(event.kind);
+    const rare = this.#events.filter((event) => !isFrequent(event)).slice(-MOST_EVENTS / 2);
+    const frequent = this.#events.filter(isFrequent).filter((_, index) => index % 2 === 0);
+    this.#events = [...rare, ...frequent.slice(rare.length - MOST_EVENTS)].sort((a, b) => a.offsetMs - b.offsetMs);
   }
 }

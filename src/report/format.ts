@@ -21,7 +21,7 @@ export function formatMs(ms: number | null): string {
 
 /** @returns "1.2 s", "3 min 05 s", "2 h 07 min", "3 d 04 h" */
 export function formatDuration(secs: number): string {
-  if (secs < 10) return `${secs.toFixed(1)} s`;
+  if (secs < 9.95) return `${secs.toFixed(1)} s`;
   const whole = Math.round(secs);
   if (whole < 60) return `${whole} s`;
   if (whole < 3_600) return `${Math.floor(whole / 60)} min ${twoDigits(whole % 60)} s`;
@@ -33,7 +33,7 @@ export function formatDuration(secs: number): string {
 /** @param share 0 to 1 */
 export function formatShare(share: number): string {
   const percent = share * 100;
-  if (percent > 0 && percent < 1) return '< 1 %';
+  if (percent > 0 && percent < 0.5) return '< 1 %';
   return `${Math.round(percent)} %`;
 }
 

@@ -1,7 +1,7 @@
 import type { HostSummary, Summary } from '../core/summary.ts';
 import { PHASES, type Timings } from '../core/timings.ts';
 import { formatCount, formatDuration, formatMs, formatNumber, formatShare } from './format.ts';
-import { clip, clipMiddle, type Painter, painter, type Style } from './terminal.ts';
+import { clip, clipMiddle, type Painter, painter, type Style, widthOf } from './terminal.ts';
 
 export type PrintOptions = { color: boolean; columns?: number };
 
@@ -28,7 +28,7 @@ export function printSummary(summary: Summary, { color, columns = 80 }: PrintOpt
   const paint = painter(color);
   const sections = [
     headline(summary, paint),
-    facts(summary, paint),
+    facts(summary, paint, columns),
     timeShares(summary, paint),
     hostTable(summary, paint),
     failureList(summary, paint, columns),
@@ -54,7 +54,7 @@ function headline({ run, state, durationSecs, requests }: Summary, paint: Painte
   return [`Run ${paint('bold', run)} ${paint(STATE_STYLES[state], word)} ${formatDuration(durationSecs)}${left}`];
 }
 
-function facts(summary: Summary, paint: Painter): string[] {
+function facts(summary: Summary, paint: Painter, columns: number): string[] {
   return [
     ['Requests', requestFacts(summary, paint)],
     ['Skipped', counts(summary.skipped)],
@@ -66,7 +66,11 @@ function facts(summary: Summary, paint: Painter): string[] {
     ['Connections', connectionFacts(summary)],
   ]
     .filter((row): row is [string, string] => row[1] !== '')
-    .map(([label, text]) => `  ${paint('dim', label.padEnd(LABEL_COLUMNS))}  ${text}`);
+    .flatMap(([label, text]) => {
+      const [first, ...more] = wrap(text, columns - LABEL_COLUMNS - 4);
+      const indent = ' '.repeat(LABEL_COLUMNS + 4);
+      return [`  ${paint('dim', label.padEnd(LABEL_COLUMNS))}  ${first}`, ...more.map((line) => indent + line)];
+    });
 }
 
 function requestFacts({ requests }: Summary, paint: Painter): string {
@@ -201,7 +205,7 @@ function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > columns) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > columns) {
       lines.push(line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;

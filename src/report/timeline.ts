@@ -11,7 +11,10 @@ const CHARTED_HOSTS = 24;
 const COUNTS = ['attempts', 'succeeded', 'failed', 'limited', 'retries', 'networkFailures'] as const;
 export type TimelineCount = (typeof COUNTS)[number];
 
-/** Last value seen in a bucket. */
+// A limit of a bucket that was seen to be none; null and a hole are a bucket in which nobody looked.
+const NO_LIMIT = -1;
+
+/** Limits are the last ones seen in a bucket. */
 type HostSeries = { attempts: number[]; limitRps: (number | null)[]; concurrency: (number | null)[] };
 
 export type TimelineState = {
@@ -68,7 +71,7 @@ export class Timeline {
     for (const [host, { limitRps, concurrency }] of limits) {
       const series = this.#seriesOf(host);
       if (series === undefined) continue;
-      series.limitRps[bucket] = limitRps;
+      series.limitRps[bucket] = limitRps ?? NO_LIMIT;
       series.concurrency[bucket] = concurrency;
     }
   }
@@ -187,10 +190,11 @@ function mergedHistogram(left: Histogram | null | undefined, right: Histogram | 
 }
 
 function held(values: readonly (number | null | undefined)[], length: number): (number | null)[] {
-  let last: number | null = null;
+  let last: number = NO_LIMIT;
   return Array.from({ length }, (_, at) => {
-    if (values[at] !== undefined) last = values[at];
-    return last;
+    const value = values[at] ?? null;
+    if (value !== null) last = value;
+    return last === NO_LIMIT ? null : last;
   });
 }
 

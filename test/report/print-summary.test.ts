@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import type { HostSummary, Summary } from '../../src/core/summary.ts';
+import { noTime } from '../../src/core/timings.ts';
+import { printSummary } from '../../src/report/print-summary.ts';
+import { widthOf } from '../../src/report/terminal.ts';
+
+const NO_LATENCY = { p50: null, p95: null, p99: null, mean: null };
+
+const HOST: HostSummary = {
+  requests: 2_025,
+  succeeded: 1_990,
+  failed: 10,
+  rateLimited: 25,
+  limitRps: 95.2,
+  limitSource: 'discovered',
+  concurrency: 12,
+  latencyMs: { p50: 12.3, p95: 1_400, p99: 2_000, mean: 30 },
+  baseLatencyMs: 10,
+  roundTripMs: 4,
+  httpVersion: '1.1',
+  parkedUntil: null,
+  givenUp: null,
+};
+
+function summaryOf(changes: Partial<Summary> = {}): Summary {
+  return {
+    run: 'practice',
+    state: 'finished',
+    startedAt: '2026-01-01T00:00:00.000Z',
+    durationSecs: 21.1,
+    input: { lines: 2_003, malformed: 2, duplicates: 1 },
+    requests: { total: 2_000, succeeded: 1_990, failed: 10, skipped: 0, pending: 0, retries: 25, notModified: 0 },
+    skipped: {},
+    failures: [
+      {
+        code: 'HTTP_404',
+        host: 'api.example.com',
+        count: 10,
+        example: `https://api.example.com/${'long/'.repeat(40)}end`,
+        advice: `Check the URL. ${'And this sentence goes on for a while. '.repeat(3)}`.trim(),
+      },
+    ],
+    records: { default: 1_990, failures: 10 },
+    invalid: 0,
+    requestsPerSecond: 94.8,
+    statusCodes: { 200: 1_990, 404: 10, 429: 25 },
+    latencyMs: { p50: 12.3, p95: 1_400, p99: 2_000, mean: 30 },
+    timeMs: { ...noTime(), politeness: 7_000, firstByte: 2_980, commit: 20 },
+    connections: { opened: 50, requests: 2_025, reusePercent: 97.5, http2Percent: 0, waiting: 0 },
+    hosts: { 'api.example.com': HOST },
+    theoreticalRps: 100,
+    achievedShare: 0.948,
+    slotUtilisation: 0.11,
+    completeness: null,
+    workers: null,
+    diagnosis: null,
+    exports: ['storage/runs/practice/exports/default.csv'],
+    ...changes,
+  };
+}
+
+test('a finished run, as a person reads it', () => {
+  expect(printSummary(summaryOf(), { color: false })).toBe(`Run practice finished in 21 s
+
+  Requests     2,000: 1,990 succeeded, 10 failed, 25 retries
+  Input        2,003 lines, 2 malformed, 1 duplicates
+  Records      default 1,990, failures 10
+  Rate         94.8 requests/s, 95 % of the 100 possible, slots 11 % used
+  Latency      p50 12 ms, p95 1.4 s, p99 2.0 s
+  Status       1,990 × 200, 10 × 404, 25 × 429
+  Connections  50 opened, 98 % of requests on one already open
+
+Where a request spent its time
+  held back    █████████████████████░░░░░░░░░  70 %
+  first byte   █████████░░░░░░░░░░░░░░░░░░░░░  30 %
+
+Host                              sent  failed     429   limit     p50     p95
+  api.example.com                2,025      10      25  95.2/s   12 ms   1.4 s
+
+Failures
+  10 × HTTP_404  api.example.com
+    Check the URL. And this sentence goes on for a while. And this sentence goes
+    on for a while. And this sentence goes on for a while.
+    https://api.example.com/long/long/long…ong/long/long/long/long/long/long/end
+
+Files
+  storage/runs/practice/exports/default.csv`);
+});
+
+test('an interrupted one says what is left', () => {
+  const { requests } = summaryOf();
+  const text = printSummary(summaryOf({ state: 'interrupted', requests: { ...requests, pending: 1_234 } }), {
+    color: false,
+  });
+  expect(text.split('\n')[0]).toBe('Run practice interrupted after 21 s, 1,234 requests left');
+});
+
+test('a run that did nothing is one line and its counts', () => {
+  const empty = summaryOf({
+    requests: { total: 0, succeeded: 0, failed: 0, skipped: 0, pending: 0, retries: 0, notModified: 0 },
+    input: { lines: 0, malformed: 0, duplicates: 0 },
+    failures: [],
+    records: {},
+    requestsPerSecond: null,
+    statusCodes: {},
+    latencyMs: NO_LATENCY,
+    timeMs: noTime(),
+    connections: { opened: 0, requests: 0, reusePercent: null, http2Percent: null, waiting: 0 },
+    hosts: {},
+    exports: [],
+  });
+  expect(printSummary(empty, { color: false })).toBe(
+    'Run practice finished in 21 s\n\n  Requests     0: 0 succeeded, 0 failed',
+  );
+});
+
+test('parked and given-up hosts, and what would make it faster', () => {
+  const text = printSummary(
+    summaryOf({
+      hosts: {
+        a: { ...HOST, parkedUntil: '2026-01-01T00:05:00.000Z' },
+        b: { ...HOST, requests: 1, givenUp: 'no progress for 900 s' },
+      },
+      diagnosis: [{ bottleneck: 'rate limit of a', share: 0.7, evidence: 'Held back 70 %.', advice: 'Ask for more.' }],
+    }),
+    { color: false },
+  );
+  expect(text).toContain('    parked until 2026-01-01T00:05:00.000Z\n');
+  expect(text).toContain('    given up: no progress for 900 s\n');
+  expect(text).toContain('What would make it faster\n   70 %  rate limit of a\n         Held back 70 %. Ask for more.');
+});
+
+test.each([80, 100])('nothing is wider than %i columns, coloured or not, whatever the names', (columns) => {
+  const hosts = Object.fromEntries(
+    Array.from({ length: 15 }, (_, index) => [`${'very-long-name.'.repeat(6)}${index}`, HOST]),
+  );
+  const records = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`dataset-number-${index}`, 5]));
+  const failures = Array.from({ length: 20 }, () => summaryOf().failures[0] as Summary['failures'][number]);
+  for (const color of [true, false]) {
+    const text = printSummary(summaryOf({ hosts, records, failures }), { color, columns });
+    expect(Math.max(...text.split('\n').map(widthOf))).toBeLessThanOrEqual(columns);
+    expect(text).toContain('dataset-number-29 5');
+    expect(text).toContain('and 5 more hosts');
+    expect(text).toContain('and 12 more kinds');
+  }
+});
