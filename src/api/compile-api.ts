@@ -8,6 +8,8 @@ import { type ExtractContext, extractPage, templateScope } from './extract-page.
 import { type FinishedResource, finishApi, incrementKey } from './finish-api.ts';
 import { firstRequest } from './first-request.ts';
 import { type IncrementalState, type IncrementalWindow, openWindow } from './incremental.ts';
+import { KeepOnce } from './keep-once.ts';
+import { keyReader } from './page-facts.ts';
 import { judgeResponse } from './judge-response.ts';
 import { type LoadedParts, loadParts } from './load-parts.ts';
 import { pageFollowUp, ROOT_FRAME } from './page-state.ts';
@@ -82,7 +84,6 @@ function routeOf(runtime: ResourceRuntime, contexts: RouteContexts): Route {
   return defineRoute({
     label: resource.name,
     dataset: resource.dataset,
-    ...(resource.primaryKey.length === 0 ? {} : { primaryKey: resource.primaryKey }),
     seeds: () => seedsOf(runtime, baseUrl).filter(() => takePage(runtime)),
     prepare: (request, sending) => prepareRequest(request, sending, contexts.prepare),
     judge: (response) => judgeResponse(runtime, response, { baseUrl, auth: contexts.prepare.auth }),
@@ -114,12 +115,29 @@ async function createRuntimes(
   context: ApiContext,
 ): Promise<Map<string, ResourceRuntime>> {
   const runtimes = new Map<string, ResourceRuntime>();
+  const keepers = await createKeepers(tree, context);
   for (const [name, node] of tree) {
     const window = await windowOf(node.resource, context);
     const check = parts.checks.get(name) ?? null;
-    runtimes.set(name, createRuntime(node, { window, check, code: parts.code, ...context }));
+    const keepOnce = keepers.get(name) ?? null;
+    runtimes.set(name, createRuntime(node, { window, check, keepOnce, code: parts.code, ...context }));
   }
   return runtimes;
+}
+
+/** One for all resources that write the same key into the same dataset. */
+async function createKeepers(tree: ResourceTree, { values }: ApiContext): Promise<Map<string, KeepOnce>> {
+  const byDataset = new Map<string, KeepOnce>();
+  const byResource = new Map<string, KeepOnce>();
+  for (const [name, { resource }] of tree) {
+    if (resource.primaryKey.length === 0) continue;
+    const id = JSON.stringify([resource.dataset, resource.primaryKey]);
+    const keeper = byDataset.get(id) ?? new KeepOnce(keyReader(resource.primaryKey));
+    if (values !== null) await keeper.learn(name, values);
+    byDataset.set(id, keeper);
+    byResource.set(name, keeper);
+  }
+  return byResource;
 }
 
 async function windowOf({ name, endpoint }: Resource, { values }: ApiContext): Promise<IncrementalWindow | null> {

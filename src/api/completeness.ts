@@ -1,7 +1,7 @@
 import type { CompletenessSummary } from '../core/summary.ts';
 import type { ValueStore } from '../storage/store.ts';
 import { type CursorValue, laterCursor } from './incremental.ts';
-import { HASH_CHARS, listingOf, type PageFacts, pageFactsPrefixes } from './page-facts.ts';
+import { keyNumbers, listingOf, type PageFacts, pageFactsPrefixes } from './page-facts.ts';
 
 /** What the pages of a resource add up to. */
 export type ResourceTotals = CompletenessSummary & {
@@ -85,8 +85,9 @@ function addListing(totals: ResourceTotals, pages: readonly PageFacts[], keys: K
     totals.drifted += facts.drifted;
     totals.cursor = laterCursor(totals.cursor, facts.cursor);
     if (before !== undefined && hasShifted(before, facts)) totals.suspectedShifts++;
-    own.add(facts.keys);
-    keys.add(facts.keys);
+    const numbers = keyNumbers(facts.keys + facts.repeated);
+    own.add(numbers);
+    keys.add(numbers);
   }
   totals.fetched += fetched;
   const declared = pages.findLast((facts) => facts.declared !== null)?.declared ?? null;
@@ -98,18 +99,12 @@ function addListing(totals: ResourceTotals, pages: readonly PageFacts[], keys: K
 function hasShifted(before: PageFacts, after: PageFacts): boolean {
   if (before.offset === null || after.offset === null || after.page !== before.page + 1) return false;
   const hasNewTotal = before.declared !== null && after.declared !== null && before.declared !== after.declared;
-  return hasNewTotal || sharesKey(before.keys, after.keys);
+  return hasNewTotal || sharesKey(before, after);
 }
 
-function sharesKey(before: string, after: string): boolean {
-  const known = new Set(splitKeys(before));
-  return splitKeys(after).some((key) => known.has(key));
-}
-
-function splitKeys(keys: string): string[] {
-  const list: string[] = [];
-  for (let at = 0; at < keys.length; at += HASH_CHARS) list.push(keys.slice(at, at + HASH_CHARS));
-  return list;
+function sharesKey(before: PageFacts, after: PageFacts): boolean {
+  const known = new Set(keyNumbers(before.keys + before.repeated));
+  return keyNumbers(after.keys + after.repeated).some((key) => known.has(key));
 }
 
 /** Key hashes as numbers, 8 bytes each. */
@@ -117,10 +112,10 @@ class KeyList {
   #numbers = new Float64Array(64);
   #count = 0;
 
-  add(keys: string): void {
-    for (const key of splitKeys(keys)) {
+  add(keys: readonly number[]): void {
+    for (const key of keys) {
       if (this.#count === this.#numbers.length) this.#grow();
-      this.#numbers[this.#count++] = Buffer.from(key, 'base64url').readUIntBE(0, 6);
+      this.#numbers[this.#count++] = key;
     }
   }
 

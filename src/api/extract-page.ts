@@ -2,7 +2,8 @@ import type { Extracted, FollowUp, Page, SentRequest } from '../routes/define-ro
 import { type Sifted, siftRecords } from './contract.ts';
 import { firstRequest } from './first-request.ts';
 import { isJsonObject, jsonText, valueAt } from './json-value.ts';
-import { keyHashes, type PageFacts, pageFactsKey } from './page-facts.ts';
+import type { KeptRecords, PagePlace } from './keep-once.ts';
+import { keyReader, type PageFacts, pageFactsKey } from './page-facts.ts';
 import {
   frameMark,
   type ListingFrame,
@@ -34,7 +35,9 @@ export function extractPage(runtime: ResourceRuntime, page: Page, context: Extra
   const userData = readUserData(page.userData);
   const picked = pickRecords(runtime, page, userData);
   const inWindow = runtime.window === null ? picked.records : picked.records.filter(runtime.window.includes);
-  const sifted = siftRecords(inWindow, runtime.check, runtime.resource.schemaContract);
+  const place = placeOf(runtime, userData);
+  const kept = runtime.keepOnce?.sift(inWindow, place) ?? { records: [...inWindow], keys: '', repeated: '' };
+  const sifted = siftRecords(kept.records, runtime.check, runtime.resource.schemaContract);
   const response = listingResponse(runtime, page, picked);
   const request = requiredRequest(page.request);
   const { guessedPath } = picked;
@@ -44,7 +47,7 @@ export function extractPage(runtime: ResourceRuntime, page: Page, context: Extra
     records: sifted.kept.map((record) => withIncluded(record, userData.frame)),
     invalid: sifted.quarantined.map(({ record, issues }) => ({ record, issues: issues.map(issueText) })),
     requests: [...pages, ...childRequests(runtime, { parents, frame: userData.frame, context })],
-    values: [pageFacts(runtime, { userData, picked, inWindow, sifted, response })],
+    values: [pageFacts(runtime, { userData, place, picked, inWindow, kept, sifted, response })],
   };
 }
 
@@ -70,9 +73,14 @@ function listingResponse(runtime: ResourceRuntime, page: Page, picked: PageRecor
   };
 }
 
-function contentMark({ readKey }: ResourceRuntime, records: readonly unknown[]): string | null {
+function contentMark({ resource }: ResourceRuntime, records: readonly unknown[]): string | null {
   if (records.length === 0) return null;
-  return markOf(readKey === null ? jsonText(records) : keyHashes(records, readKey));
+  const readKey = resource.primaryKey.length === 0 ? jsonText : keyReader(resource.primaryKey);
+  return markOf(records.map((record) => readKey(record) ?? jsonText(record)).join());
+}
+
+function placeOf({ resource }: ResourceRuntime, { frame, listing }: PageUserData): PagePlace {
+  return { resource: resource.name, listing: listingName(frame), page: listing.page };
 }
 
 type NextPagesFacts = {
@@ -175,20 +183,22 @@ const NO_SCOPE: TemplateScope = { resources: {}, incrementalStart: undefined };
 
 type FactsParts = {
   userData: PageUserData;
+  place: PagePlace;
   picked: PageRecords;
   inWindow: readonly unknown[];
+  kept: KeptRecords;
   sifted: Sifted;
   response: ListingResponse;
 };
 
 function pageFacts(runtime: ResourceRuntime, parts: FactsParts): { key: string; value: PageFacts } {
-  const { userData, picked, inWindow, sifted, response } = parts;
-  const { window, readKey, listing } = runtime;
+  const { userData, place, picked, inWindow, kept, sifted, response } = parts;
+  const { window, listing } = runtime;
   const cursor = window === null ? null : inWindow.reduce<PageFacts['cursor']>(window.advance, null);
   return {
-    key: pageFactsKey(runtime.resource.name, listingName(userData.frame), userData.listing.page),
+    key: pageFactsKey(place.resource, place.listing, place.page),
     value: {
-      page: userData.listing.page,
+      page: place.page,
       offset: listing.position(userData.listing)?.offset ?? null,
       count: picked.listLength,
       outside: picked.records.length - inWindow.length,
@@ -196,7 +206,8 @@ function pageFacts(runtime: ResourceRuntime, parts: FactsParts): { key: string; 
       drifted: sifted.drifted,
       declared: listing.total(response, userData.listing)?.records ?? null,
       cursor,
-      keys: readKey === null ? '' : keyHashes(picked.records, readKey),
+      keys: kept.keys,
+      repeated: kept.repeated,
     },
   };
 }

@@ -23,12 +23,15 @@ export type PageFacts = {
   declared: number | null;
   /** Largest cursor value of the page's records; null = none. */
   cursor: CursorValue | null;
-  /** Hashes of the primary keys in order, HASH_CHARS each, in one text; "" without a primary key. */
+  /** Hashes of the primary keys kept, HASH_CHARS each, in one text; "" without a primary key. */
   keys: string;
+  /** The same of the records left out, as they came before. */
+  repeated: string;
 };
 
 // 48 bits: among 10 million records of one listing, one false duplicate is expected every 6 listings.
 export const HASH_CHARS = 8;
+const HASH_BYTES = 6;
 
 const PREFIX = 'pages/';
 
@@ -73,11 +76,15 @@ export function keyReader(fields: readonly string[]): KeyReader {
   };
 }
 
-export function keyHashes(records: readonly unknown[], readKey: KeyReader): string {
-  let hashes = '';
-  for (const record of records) {
-    const key = readKey(record);
-    if (key !== null) hashes += hash('sha1', key, 'base64url').slice(0, HASH_CHARS);
-  }
-  return hashes;
+/** @returns the hash of a key, HASH_CHARS long */
+export function keyHash(key: string): string {
+  return hash('sha1', key, 'base64url').slice(0, HASH_CHARS);
+}
+
+/** @returns the hashes of one text as numbers of 48 bits */
+export function keyNumbers(hashes: string): number[] {
+  const numbers: number[] = [];
+  const bytes = Buffer.from(hashes, 'base64url');
+  for (let at = 0; at < bytes.length; at += HASH_BYTES) numbers.push(bytes.readUIntBE(at, HASH_BYTES));
+  return numbers;
 }

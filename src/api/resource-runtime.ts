@@ -1,6 +1,6 @@
 import type { Log } from '../core/log.ts';
 import type { IncrementalWindow } from './incremental.ts';
-import { type KeyReader, keyReader } from './page-facts.ts';
+import type { KeepOnce } from './keep-once.ts';
 import { type CodePaginators, createPaginator } from './paginate/create-paginator.ts';
 import { relayRecordPath } from './paginate/graphql-relay.ts';
 import { createListing, type Listing } from './paginate/listing.ts';
@@ -21,8 +21,8 @@ export type ResourceRuntime = {
   window: IncrementalWindow | null;
   /** null = no schema. */
   check: RecordCheck | null;
-  /** null = no primary key. */
-  readKey: KeyReader | null;
+  /** Shared by the resources of a dataset; null = no primary key. */
+  keepOnce: KeepOnce | null;
   /** Says a thing once. */
   say: (level: 'info' | 'warn', message: string) => void;
   /** Pages that may still be asked for; Infinity but with --sample. */
@@ -32,6 +32,7 @@ export type ResourceRuntime = {
 export type RuntimeParts = {
   window: IncrementalWindow | null;
   check: RecordCheck | null;
+  keepOnce: KeepOnce | null;
   code: CodePaginators;
   log: Log;
   samplePages: number | null;
@@ -50,7 +51,7 @@ export function createRuntime(node: TreeNode, parts: RuntimeParts): ResourceRunt
     findAction: compileResponseActions(endpoint.responseActions),
     window: parts.window,
     check: parts.check,
-    readKey: resource.primaryKey.length === 0 ? null : keyReader(resource.primaryKey),
+    keepOnce: parts.keepOnce,
     say: sayOnce(parts.log, resource.name),
     pagesLeft: parts.samplePages ?? Number.POSITIVE_INFINITY,
   };

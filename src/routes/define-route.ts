@@ -109,8 +109,6 @@ export type RouteDefinition<Body = unknown, UserData = Record<string, unknown>> 
   record?: z.ZodType;
   /** Where its records go; `default` when left out. */
   dataset?: string;
-  /** Fields (dotted paths) that tell records of its dataset apart: one that comes twice is kept once, the first. */
-  primaryKey?: readonly string[];
   /**
    * Called before each attempt: puts in what must not be stored (credentials, references). Nothing was sent when it
    * throws: the grant goes back, and the error's recovery says what to do.

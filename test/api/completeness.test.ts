@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { reckonCompleteness } from '../../src/api/completeness.ts';
 import {
-  keyHashes,
-  keyReader,
+  keyHash,
   listingOf,
   type PageFacts,
   pageFactsKey,
@@ -11,11 +10,7 @@ import {
 import type { ApiDocument } from '../../src/config/api-schema.ts';
 import { memoryValues, playCrawl } from './play-crawl.ts';
 
-const ids = (...list: number[]) =>
-  keyHashes(
-    list.map((id) => ({ id })),
-    keyReader(['id']),
-  );
+const ids = (...list: number[]) => list.map((id) => keyHash(String(id))).join('');
 const facts = (page: number, rest: Partial<PageFacts>): PageFacts => ({
   page,
   offset: null,
@@ -26,6 +21,7 @@ const facts = (page: number, rest: Partial<PageFacts>): PageFacts => ({
   declared: null,
   cursor: null,
   keys: '',
+  repeated: '',
   ...rest,
 });
 

@@ -10,7 +10,9 @@ import { PRACTICE_EXAMPLES } from './expectations.ts';
 type Feature = { kind: string; name: string; isIn: (example: Example) => boolean };
 
 const typesOf = (schema: z.ZodType): string[] => {
-  const { oneOf } = z.toJSONSchema(schema, { io: 'input' }) as { oneOf: { properties: { type: { const: string } } }[] };
+  const { oneOf } = z.toJSONSchema(schema, { io: 'input' }) as unknown as {
+    oneOf: { properties: { type: { const: string } } }[];
+  };
   return oneOf.map(({ properties }) => properties.type.const);
 };
 

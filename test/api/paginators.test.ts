@@ -81,7 +81,7 @@ describe.each([0, 1, 10, 47])('a list of %i records', (count) => {
     const played = await playCrawl(api(endpoint), server);
     expect(played.failures).toEqual([]);
     expect(played.records.items ?? []).toEqual(server.all);
-    expect(played.duplicates).toBe(0);
+    expect(played.finished[0]!.completeness.duplicates).toBe(0);
   });
 
   test.each(Object.entries(STYLES))(
@@ -159,7 +159,7 @@ describe('a server that gives fewer records than asked for', () => {
     const server = listingServer(47, { cap: 8 });
     const played = await playCrawl(api(endpoint), server);
     expect(played.records.items).toEqual(server.all);
-    expect(played.duplicates).toBe(0);
+    expect(played.finished[0]!.completeness.duplicates).toBe(0);
   });
 });
 

@@ -2,7 +2,6 @@ import type { ApiContext } from '../../src/api/api-context.ts';
 import { systemFiles } from '../../src/api/api-context.ts';
 import { type CompiledApi, compileApi } from '../../src/api/compile-api.ts';
 import type { FinishedResource } from '../../src/api/finish-api.ts';
-import { valueAt } from '../../src/api/json-value.ts';
 import { moduleImporter } from '../../src/api/load-module.ts';
 import type { ApiDocument } from '../../src/config/api-schema.ts';
 import { apiSchema } from '../../src/config/api-schema.ts';
@@ -37,7 +36,6 @@ export type Played = {
   sent: string[];
   /** Most requests of one label that were pending at once. */
   mostPending: number;
-  duplicates: number;
   finished: FinishedResource[];
   /** Everything that would have been stored, as one text: to look for secrets in. */
   stored: string;
@@ -119,7 +117,6 @@ class Play {
   readonly #queue: Queue;
   readonly #played: Played;
   readonly #stored: string[] = [];
-  readonly #keys = new Set<string>();
 
   constructor(
     api: CompiledApi,
@@ -138,7 +135,6 @@ class Play {
       skipped: {},
       sent: [],
       mostPending: 0,
-      duplicates: 0,
       finished: [],
       stored: '',
       said: parts.said,
@@ -238,22 +234,14 @@ class Play {
     const page = { url, status: reply.status, headers: reply.headers, body: parsed(reply.text), userData, request };
     const result = runRoute(route, page);
     for (const { dataset, record } of result.records)
-      this.#addRecord(route, dataset, record as Record<string, unknown>);
+      this.#addRecord(dataset, record as Record<string, unknown>);
     for (const { issues, record } of result.invalid) this.#played.invalid.push({ label: stored.label, issues, record });
     for (const followUp of result.requests) this.#add(followUp);
     for (const { key, value } of result.values) this.#values.all.set(key, structuredClone(value));
     return 'done';
   }
 
-  #addRecord(route: Route, dataset: string, record: Record<string, unknown>): void {
-    if (route.primaryKey !== undefined) {
-      const key = `${dataset}|${JSON.stringify(route.primaryKey.map((field) => valueAt(record, field)))}`;
-      if (this.#keys.has(key)) {
-        this.#played.duplicates++;
-        return;
-      }
-      this.#keys.add(key);
-    }
+  #addRecord(dataset: string, record: Record<string, unknown>): void {
     const list = this.#queue.records.get(dataset) ?? [];
     list.push(record);
     this.#queue.records.set(dataset, list);
