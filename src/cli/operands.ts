@@ -13,6 +13,8 @@ export type Operand =
   | { kind: 'document'; path: string }
   | { kind: 'problem'; text: string };
 
+const LIST_NAME = /\.(txt|csv|tsv|jsonl|ndjson|json|ya?ml|gz)$/i;
+
 /** Tells what an INPUT is: a URL by its scheme, "-", or a file that is there. */
 export async function classifyOperand(operand: string, cwd: string): Promise<Operand> {
   if (operand === '-') return { kind: 'stdin' };
@@ -50,8 +52,11 @@ async function missingFileText(operand: string, path: string): Promise<string> {
     const commands = Object.keys(COMMAND_SUMMARIES);
     return `${operand}: there is no such file, nor such a command.${didYouMean(operand, commands)} See millrace --help.`;
   }
-  const looksLikeUrl =
-    /^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/|\?|$)/.test(operand) && URL.canParse(`https://${operand}`);
-  if (looksLikeUrl) return `${operand}: there is no such file. For a URL write it whole: https://${operand}`;
+  if (looksLikeUrl(operand)) return `${operand}: there is no such file. For a URL write it whole: https://${operand}`;
   return `${operand}: there is no such file.`;
+}
+
+function looksLikeUrl(operand: string): boolean {
+  const startsWithHost = /^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/|\?|$)/.test(operand);
+  return startsWithHost && !LIST_NAME.test(operand) && URL.canParse(`https://${operand}`);
 }
