@@ -23,7 +23,8 @@ export interface ConnectionOwner {
 const KEEP_ALIVE_MS = 30_000;
 // Closed so long before the server would: the request must not meet its close on the way.
 const KEEP_ALIVE_MARGIN_MS = 1_000;
-const MAX_HEADER_BYTES = 64 * 1024;
+/** Longest headers of a response; most servers allow 8 to 32 KiB. */
+export const MAX_HEADER_BYTES = 64 * 1024;
 /** Most requests at once over one HTTP/2 connection, even if the server allows more (Node's servers: 2^32-1). */
 export const MAX_STREAMS = 100;
 

@@ -1,6 +1,7 @@
 import { messageOf } from '../core/errors.ts';
 import type { HttpErrorCode, HttpTimeouts, WireTimings } from './client.ts';
 import { connectError, errnoOf } from './connect-error.ts';
+import type { TimeLimit } from './deadlines.ts';
 import { HttpError } from './http-error.ts';
 
 /** How far a request had come when it failed. */
@@ -23,13 +24,23 @@ const INVALID_CODES: ReadonlySet<string> = new Set([
   'ERR_HTTP_INVALID_HEADER_VALUE',
   'ERR_HTTP2_INVALID_CONNECTION_HEADERS',
 ]);
+const TRUNCATED_CODES: ReadonlySet<string> = new Set([
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'ERR_HTTP_CONTENT_LENGTH_MISMATCH',
+]);
 const CLOSED_CODES: ReadonlySet<string> = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 // RFC 9113 7: error codes of HTTP/2.
 const HTTP2_REFUSED_STREAM = 7;
 
-/** @returns whether the connection ended, or was reset, without an answer */
-export function isConnectionLoss(error: unknown): boolean {
-  return LOSS_CODES.has(errnoOf(error));
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * RFC 9112 9.3.1: a kept-alive connection may close just as a request is written, and the client may send it again.
+ * @param error what a request on a kept-alive connection ended with, before a byte of an answer
+ * @returns whether it is of that kind, and the method changes nothing at the server
+ */
+export function maySendAgain(method: string, error: unknown): boolean {
+  return SAFE_METHODS.has(method) && LOSS_CODES.has(errnoOf(error));
 }
 
 /** @returns whether HTTP/2 itself went wrong: such failures in a row make a host fall back to HTTP/1.1 */
@@ -68,7 +79,7 @@ export function exchangeError(error: unknown, facts: ExchangeFacts): HttpError {
 function codeOf(errno: string, error: unknown, facts: ExchangeFacts): HttpErrorCode {
   if (INVALID_CODES.has(errno)) return 'INVALID_REQUEST';
   if (CLOSED_CODES.has(errno)) return 'CONNECTION_FAILED';
-  if (errno === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'TRUNCATED_BODY';
+  if (TRUNCATED_CODES.has(errno)) return 'TRUNCATED_BODY';
   if (errno === 'UND_ERR_HEADERS_OVERFLOW' || isParserError(error)) return 'HTTP_PROTOCOL';
   if (facts.responseStarted && (LOSS_CODES.has(errno) || isHttp2Fault(error))) return 'TRUNCATED_BODY';
   if (LOSS_CODES.has(errno)) return 'CONNECTION_RESET';
@@ -105,10 +116,7 @@ type TimedExchange = {
 };
 
 /** @returns the error of an exchange that ran into one of its limits */
-export function timeoutError(
-  code: 'TIMEOUT_FIRST_BYTE' | 'TIMEOUT_IDLE' | 'TIMEOUT_TOTAL',
-  exchange: TimedExchange,
-): HttpError {
+export function timeoutError(code: TimeLimit, exchange: TimedExchange): HttpError {
   const { timeouts } = exchange.request;
   const message = {
     TIMEOUT_FIRST_BYTE: `no first byte within ${timeouts.firstByteMs} ms of the request`,

@@ -5,14 +5,11 @@ import { BodyDecoder, unsupportedCoding } from './body-decoder.ts';
 import type { HttpRequest, HttpResponse, WireTimings } from './client.ts';
 import type { Connection } from './connection.ts';
 import { readCodings } from './content-coding.ts';
-import type { Deadlines } from './deadlines.ts';
-import { exchangeError, isConnectionLoss, timeoutError } from './exchange-error.ts';
+import type { Deadlines, ExchangeStage, Timed, TimeLimit } from './deadlines.ts';
+import { exchangeError, maySendAgain, timeoutError } from './exchange-error.ts';
 import type { HttpError } from './http-error.ts';
 import type { OriginPool } from './origin-pool.ts';
 import { tooLarge } from './too-large.ts';
-
-/** How far an exchange is, for its timeouts and messages. */
-export type ExchangeStage = 'waiting' | 'sent' | 'body' | 'settled';
 
 type Controller = Dispatcher.DispatchController;
 
@@ -21,7 +18,7 @@ export type ExchangeOptions = {
   /** As undici takes it. */
   dispatch: Dispatcher.DispatchOptions;
   pool: OriginPool;
-  deadlines: Deadlines;
+  deadlines: Deadlines<Exchange>;
   clock: Clock;
   signal: AbortSignal | undefined;
   resolve: (response: HttpResponse) => void;
@@ -32,7 +29,7 @@ export type ExchangeOptions = {
  * One request and its response: undici's handler. This is the hottest code of the product: one object a request, no
  * stream, and chunks joined only when there is more than one.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements Dispatcher.DispatchHandler, Timed {
   readonly request: HttpRequest;
   readonly dispatch: Dispatcher.DispatchOptions;
   readonly signal: AbortSignal | undefined;
@@ -40,13 +37,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   stage: ExchangeStage = 'waiting';
   /** Waits in its pool's line. */
   inLine = false;
-  /** Place in the list of deadlines. */
   slot = -1;
-  /** When the current stage, or the last piece of the body, began. */
   quietSinceMs: number;
   bytesReceived = 0;
   bytesSeen = 0;
-  /** Held back by our own decoder: the server is not to blame for the silence. */
   paused = false;
   /** Tried once more after a kept-alive connection turned out dead. */
   resent = false;
@@ -55,7 +49,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   readonly #clock: Clock;
   readonly #pool: OriginPool;
-  readonly #deadlines: Deadlines;
+  readonly #deadlines: Deadlines<Exchange>;
   readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (reason: unknown) => void;
   #connection: Connection | null = null;
@@ -189,23 +183,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(reason);
   }
 
-  /** Ends the exchange as timed out when one of its limits has passed. */
-  checkDeadlines(nowMs: number): void {
-    if (this.bytesReceived !== this.bytesSeen || this.paused) {
-      this.bytesSeen = this.bytesReceived;
-      this.quietSinceMs = nowMs;
-    }
-    const { timeouts } = this.request;
-    const quietMs = nowMs - this.quietSinceMs;
-    const limit =
-      nowMs - this.startedAtMs >= timeouts.totalMs
-        ? 'TIMEOUT_TOTAL'
-        : this.stage === 'sent' && quietMs >= timeouts.firstByteMs
-          ? 'TIMEOUT_FIRST_BYTE'
-          : this.stage === 'body' && quietMs >= timeouts.idleMs
-            ? 'TIMEOUT_IDLE'
-            : null;
-    if (limit === null) return;
+  onTimeout(limit: TimeLimit): void {
     // An HTTP/2 connection that fell silent may be dead: what comes next opens another one.
     if (this.#connection?.protocol === 'h2') this.#connection.retire();
     this.fail(timeoutError(limit, this));
@@ -246,11 +224,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#chunk ?? EMPTY;
   }
 
-  // RFC 9112 9.3.1: a kept-alive connection may close just as a request is written; one of a safe method that got no
-  // byte of an answer is sent again, once.
   #mayResend(connection: Connection, error: Error): boolean {
     if (!this.#reused || this.resent || this.#status > 0 || connection.protocol !== 'h1') return false;
-    return SAFE_METHODS.has(this.request.method) && isConnectionLoss(error);
+    return maySendAgain(this.request.method, error);
   }
 
   #resend(connection: Connection): void {
@@ -298,4 +274,3 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
 const EMPTY = Buffer.alloc(0);
 const NO_OPENING = { dns: 0, connect: 0, tls: 0 };
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);

@@ -1,13 +1,15 @@
 import { isIP, connect as netConnect, type Socket } from 'node:net';
-import { type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls';
+import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import type { Clock } from '../core/clock.ts';
 import { type ConnectPhase, connectError, connectTimeout } from './connect-error.ts';
 import type { DnsCache } from './dns-cache.ts';
 import { HttpError } from './http-error.ts';
 import { isLocalName, isPrivateAddress } from './private-addresses.ts';
 
-/** Trust settings of TLS connections; certificates are always verified. */
-export type TlsTrust = { ca?: string | Buffer | (string | Buffer)[]; secureContext?: SecureContext };
+/** Settings of TLS connections; certificates are always verified. */
+export type TlsTrust = Partial<
+  Pick<ConnectionOptions, 'ca' | 'secureContext' | 'ciphers' | 'ecdhCurve' | 'sigalgs' | 'secureOptions'>
+>;
 
 /** Where to connect. */
 export type Endpoint = {

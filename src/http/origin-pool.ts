@@ -46,7 +46,7 @@ export class OriginPool implements ConnectionOwner {
   readonly #connections = new Set<Connection>();
   /** Those that can take a request now; the last one is taken first. */
   readonly #free: Connection[] = [];
-  readonly #waiting = new WaitingLine();
+  readonly #waiting = new WaitingLine<Exchange>();
   /** The proxy that requests are sent to as they are, without a tunnel. */
   readonly #forwarding: ProxyRoute | null;
   #maxConnections: number;

@@ -15,14 +15,11 @@ export function requestHeaders(
   facts: { host: string; authorization: string | null; proxyAuthorization: string | null },
 ): string[] {
   const { headers } = request;
+  refuseLongHeaders(facts.host, headers);
   const list: string[] = [];
-  let characters = 0;
   for (const name in headers) {
-    const value = headers[name]!;
-    list.push(name, value);
-    characters += name.length + value.length;
+    list.push(name, headers[name]!);
   }
-  if (characters > MOST_HEADER_CHARACTERS) throw tooLong(facts.host, characters);
   if (headers['accept-encoding'] === undefined) list.push('accept-encoding', ACCEPT_ENCODING);
   if (facts.authorization !== null && headers.authorization === undefined) {
     list.push('authorization', facts.authorization);
@@ -31,8 +28,12 @@ export function requestHeaders(
   return list;
 }
 
-function tooLong(host: string, characters: number): HttpError {
-  return new HttpError({
+/** @throws HttpError INVALID_REQUEST when they are longer than 64 KiB together */
+export function refuseLongHeaders(host: string, headers: Record<string, string>): void {
+  let characters = 0;
+  for (const name in headers) characters += name.length + headers[name]!.length;
+  if (characters <= MOST_HEADER_CHARACTERS) return;
+  throw new HttpError({
     code: 'INVALID_REQUEST',
     message: `${host}: the request's headers have ${characters} characters, more than ${MOST_HEADER_CHARACTERS}`,
     wasSent: false,

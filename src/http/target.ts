@@ -15,7 +15,7 @@ const LONGEST_URL = 64 * 1024;
 
 // The common case needs no parsing: an origin spelt as before, and a path of characters that are never encoded, without
 // the segments "." and "..", however they are written.
-const PLAIN_PATH = /^\/(?!(?:\.|%2e))(?:[\w\-~!$&()*+,;=:@?%.]|\/(?!(?:\.|%2e)))*$/i;
+const PLAIN_PATH = /^\/[\w\-~!$&()*+,;=:@?%./]*$/;
 const LONGEST_SCHEME = 'https://'.length;
 const MOST_ORIGINS = 10_000;
 const originOfPrefix = new Map<string, string>();
@@ -30,9 +30,13 @@ export function parseTarget(url: string): Target {
   if (pathStart > 0) {
     const origin = originOfPrefix.get(url.slice(0, pathStart));
     const path = url.slice(pathStart);
-    if (origin !== undefined && PLAIN_PATH.test(path)) return { origin, path, authorization: null };
+    if (origin !== undefined && isPlain(path)) return { origin, path, authorization: null };
   }
   return parseSlowly(url);
+}
+
+function isPlain(path: string): boolean {
+  return PLAIN_PATH.test(path) && !path.includes('/.') && !path.includes('%2');
 }
 
 function parseSlowly(url: string): Target {

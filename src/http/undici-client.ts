@@ -37,7 +37,7 @@ class UndiciClient implements HttpClient {
   readonly #options: UndiciClientOptions;
   readonly #pools = new Map<string, OriginPool>();
   readonly #counters: PoolCounters = { opened: 0, requests: 0, http2Requests: 0 };
-  readonly #deadlines: Deadlines;
+  readonly #deadlines: Deadlines<Exchange>;
   readonly #aborts: AbortListeners;
   readonly #sessions = new TlsSessions();
   readonly #closing = new AbortController();

@@ -1,8 +1,12 @@
-import type { Exchange } from './exchange.ts';
+/** What can wait in a line. */
+export type Waiter = {
+  /** Set by the line. */
+  inLine: boolean;
+};
 
 /** Exchanges in line for a connection, first come, first served; those that ended meanwhile do not count. */
-export class WaitingLine {
-  #items: Exchange[] = [];
+export class WaitingLine<T extends Waiter> {
+  #items: T[] = [];
   #head = 0;
   #size = 0;
 
@@ -10,25 +14,25 @@ export class WaitingLine {
     return this.#size;
   }
 
-  push(exchange: Exchange): void {
+  push(exchange: T): void {
     exchange.inLine = true;
     this.#items.push(exchange);
     this.#size += 1;
   }
 
   /** Takes out one that ended: by a timeout, or its signal. */
-  leave(exchange: Exchange): void {
+  leave(exchange: T): void {
     if (!exchange.inLine) return;
     exchange.inLine = false;
     this.#size -= 1;
   }
 
-  first(): Exchange | undefined {
+  first(): T | undefined {
     this.#skipEnded();
     return this.#items[this.#head];
   }
 
-  shift(): Exchange | undefined {
+  shift(): T | undefined {
     const first = this.first();
     if (!first) return undefined;
     this.#head += 1;
@@ -37,7 +41,7 @@ export class WaitingLine {
   }
 
   /** @returns all that were in line */
-  clear(): Exchange[] {
+  clear(): T[] {
     const waiting = this.#items.slice(this.#head).filter((exchange) => exchange.inLine);
     for (const exchange of waiting) this.leave(exchange);
     this.#items = [];
