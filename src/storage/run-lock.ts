@@ -25,6 +25,9 @@ const OWNER = 'BEGIN IMMEDIATE';
 // A transaction takes its SHARED lock at the first read.
 const JOINER = 'BEGIN; SELECT count(*) FROM sqlite_schema';
 
+// A connection that is garbage collected gives up its lock, so a lock that nobody refers to is referred to from here.
+const HELD_LOCKS = new Set<RunLock>();
+
 /**
  * A held lock: an open transaction in a database of its own. SQLite's locks are the kernel's, so they vanish with their
  * process, however it ends, which a PID file does not. EXCLUSIVE proves that nobody else is there; RESERVED keeps out
@@ -39,6 +42,7 @@ export class RunLock {
     this.#db = db;
     this.#request = request;
     this.#isOwner = isOwner;
+    HELD_LOCKS.add(this);
   }
 
   /**
@@ -84,6 +88,7 @@ export class RunLock {
   }
 
   release(): void {
+    HELD_LOCKS.delete(this);
     if (this.#db.isOpen) this.#db.close();
   }
 

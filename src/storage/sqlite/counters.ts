@@ -18,6 +18,7 @@ export class QueueCounters {
   readonly #updateHost: RowStatement;
   readonly #upsertReason: RowStatement;
   readonly #selectQueue: RowStatement;
+  readonly #selectModified: RowStatement;
   readonly #selectReasons: RowStatement;
   readonly #selectHosts: RowStatement;
 
@@ -36,6 +37,7 @@ export class QueueCounters {
        ON CONFLICT DO UPDATE SET count = count + excluded.count`,
     );
     this.#selectQueue = database.prepareRows('SELECT total, succeeded, failed, skipped FROM queue WHERE id = ?');
+    this.#selectModified = database.prepareRows('SELECT modified_at FROM queue WHERE id = ?');
     this.#selectReasons = database.prepareRows(
       'SELECT reason, count FROM reason_count WHERE queue_id = ? AND result = ? AND count > 0',
     );
@@ -86,6 +88,11 @@ export class QueueCounters {
       number,
     ];
     return { total, succeeded, failed, skipped, pending: total - succeeded - failed - skipped };
+  }
+
+  /** When a request was last added or its state changed, epoch ms. */
+  lastWriteMs(): number {
+    return this.#selectModified.get(this.#queueId)?.[0] as number;
   }
 
   reasons(result: HandledResult): Record<string, number> {

@@ -30,7 +30,7 @@ export type SqliteRunOptions = {
 };
 
 /** A run's store, with Crawlee's storages in the same file: what `Dataset.open` pushes is exported with the run. */
-export type SqliteRunStore = RunStore & { readonly storageClient: StorageClient };
+export type SqliteRunStore = RunStore & { readonly queue: SqliteQueue; readonly storageClient: StorageClient };
 
 /** The row of `queue` that is the run's own; the first migration puts it there. */
 const RUN_QUEUE_ID = 1;
@@ -45,7 +45,7 @@ export async function openSqliteRun(options: SqliteRunOptions): Promise<SqliteRu
   try {
     await (access === 'read' ? requireCurrentSchema(database) : migrate(database));
     const store = buildStore(database, { ports, isOwner: access === 'own' });
-    if (access === 'own') await store.queue.releaseAll();
+    if (access === 'own') await store.queue.takeOver();
     if (access === 'read') return store;
     return withCheckpoints(store, new Checkpointer(database, { durability: options.durability, log: ports.log }));
   } catch (error) {

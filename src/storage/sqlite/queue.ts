@@ -120,6 +120,16 @@ export class SqliteQueue implements QueueStore {
     return this.#database.write(() => this.#leases.releaseAll());
   }
 
+  /** Takes over from workers that are gone, when the run is opened by its only user. */
+  async takeOver(): Promise<void> {
+    await this.releaseAll();
+    await this.#database.write(() => {
+      // The last write lies in the future: the clock was set back in between.
+      const stepMs = this.#watch.look().nowMs - this.#counters.lastWriteMs();
+      if (stepMs < 0) this.#delays.shift(stepMs);
+    });
+  }
+
   async requeue(selection: RequeueSelection): Promise<number> {
     const lastId = await this.#database.read(() => this.#requeue.lastId());
     let requeued = 0;
