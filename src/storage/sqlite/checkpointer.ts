@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.ts';
 import type { Durability, RowStatement, SqliteDatabase } from './database.ts';
@@ -45,7 +44,7 @@ export class Checkpointer {
     this.#worker = null;
     this.#hasFailed = true;
     if (!worker) return;
-    const ended = once(worker, 'exit');
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
     worker.ref();
     worker.postMessage('close' satisfies CheckpointRequest);
     await ended;
@@ -68,6 +67,8 @@ export class Checkpointer {
 
   #startWorker(): Worker {
     const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), {
+      // The thread needs none of what the process was started with, and could not start with some of it.
+      execArgv: [],
       workerData: { file: this.#database.file, durability: this.#durability },
     });
     worker.unref();
