@@ -18,6 +18,9 @@ export type GateFacts = {
   onReleased: (host: string) => void;
 };
 
+const DELAY_KEPT_MS = 1_000;
+const MOST_DELAYS_KEPT = 10_000;
+
 /**
  * The governor's keys, as a host: the first key with room takes the request. A Crawl-delay holds for the host whatever
  * the key.
@@ -25,6 +28,7 @@ export type GateFacts = {
 export class HostGate implements Gate, SendGate {
   readonly #facts: GateFacts;
   readonly #lastSentMs = new Map<string, number>();
+  readonly #delays = new Map<string, { delayMs: number; untilMs: number }>();
 
   constructor(facts: GateFacts) {
     this.#facts = facts;
@@ -32,7 +36,7 @@ export class HostGate implements Gate, SendGate {
 
   tryAcquire(host: string, nowMs: number): string | number {
     const { governor, keysOf } = this.#facts;
-    const delayMs = this.#facts.crawlDelayMs(host);
+    const delayMs = this.#crawlDelayMs(host, nowMs);
     if (delayMs > 0) {
       const allowedAtMs = (this.#lastSentMs.get(host) ?? Number.NEGATIVE_INFINITY) + delayMs;
       if (nowMs < allowedAtMs) return allowedAtMs;
@@ -50,6 +54,16 @@ export class HostGate implements Gate, SendGate {
       if (atMs < earliestMs) earliestMs = atMs;
     }
     return earliestMs;
+  }
+
+  /** Looked up once a second, not for every request. */
+  #crawlDelayMs(host: string, nowMs: number): number {
+    const known = this.#delays.get(host);
+    if (known !== undefined && nowMs < known.untilMs) return known.delayMs;
+    const delayMs = this.#facts.crawlDelayMs(host);
+    if (this.#delays.size >= MOST_DELAYS_KEPT) this.#delays.clear();
+    this.#delays.set(host, { delayMs, untilMs: nowMs + DELAY_KEPT_MS });
+    return delayMs;
   }
 
   finish(sample: Sample): Verdict {

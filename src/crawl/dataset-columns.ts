@@ -14,13 +14,16 @@ export class DatasetColumns {
     return columns;
   }
 
-  /** @returns columns of the record seen for the first time in its dataset */
-  observe(dataset: string, json: string): readonly string[] {
+  /**
+   * @param record the value that `json` was made of
+   * @returns columns of the record seen for the first time in its dataset
+   */
+  observe(dataset: string, record: unknown, json: string): readonly string[] {
     let tracker = this.#trackers.get(dataset);
     if (tracker === undefined) {
       tracker = new ColumnTracker();
       this.#trackers.set(dataset, tracker);
     }
-    return tracker.add(json);
+    return tracker.addValue(record) ?? tracker.add(json);
   }
 }

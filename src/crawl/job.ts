@@ -18,6 +18,8 @@ export type Job = {
   readonly session: HostSession;
   /** What it writes; a new one when the handler was timed out and may still write late. */
   work: PendingWork;
+  /** Monotonic. */
+  readonly startedAtMs: number;
   /** Epoch ms of the first attempt, this one if there was none before. */
   readonly firstAtMs: number;
   /** Made only when a hook or handler of the user's asks for it. */

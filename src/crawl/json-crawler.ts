@@ -187,7 +187,6 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
   }
 
   async #work(job: Job): Promise<void> {
-    this.stats.startJob(job.leased.id);
     let goesAgain = false;
     try {
       goesAgain = (await this.#runner.run(job)) === 'again';

@@ -17,14 +17,14 @@ export class PendingWork {
 
   /** @param record an object, or any JSON value */
   addRecord(dataset: string, record: unknown): void {
-    this.addJson(dataset, stringifyExact(record));
+    this.addJson(dataset, record, stringifyExact(record));
   }
 
-  /** @param json a record's text: one line, as it is to be stored */
-  addJson(dataset: string, json: string): void {
+  /** @param json the record's text: one line, as it is to be stored */
+  addJson(dataset: string, record: unknown, json: string): void {
     if (this.#isClosed) return;
     this.#records.push({ dataset, json });
-    for (const path of this.#columns.observe(dataset, json)) this.#newColumns.push({ dataset, path });
+    for (const path of this.#columns.observe(dataset, record, json)) this.#newColumns.push({ dataset, path });
   }
 
   addRequest(request: NewRequest): void {

@@ -47,7 +47,8 @@ function addRow(list: PlainList, { url, status, body, text }: ListedResponse, wo
   // The body's own text keeps every digit and saves writing it anew. A record is one line, and so is most JSON.
   // A list may have been made of several values side by side: its text is then no JSON.
   const data = isOneLine(text) && !Array.isArray(body) ? text : stringifyExact(body);
-  work.addJson(list.dataset, `{"url":${JSON.stringify(url)},"status":${status},"data":${data},"error":null}`);
+  const row = { url, status, data: body, error: null };
+  work.addJson(list.dataset, row, `{"url":${JSON.stringify(url)},"status":${status},"data":${data},"error":null}`);
 }
 
 function isOneLine(text: string): boolean {

@@ -68,6 +68,7 @@ export class RequestRunner {
       patch,
       session: this.#parts.sessions.take(leased.host, taken.key),
       work: new PendingWork(this.#parts.columns),
+      startedAtMs: this.#parts.ports.clock.nowMs(),
       firstAtMs: patch.firstAtMs ?? this.#parts.ports.clock.wallMs(),
       context: null,
       response: null,

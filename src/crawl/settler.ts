@@ -4,6 +4,7 @@ import type { Outcome } from '../storage/store.ts';
 import { RequestFailure } from './failure-codes.ts';
 import { FAILURES_DATASET, failureRecord } from './failure-record.ts';
 import type { Job } from './job.ts';
+import { JobStatistics } from './job-statistics.ts';
 import type { CrawlParts } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { addFailedRow, type PlainList } from './plain-list.ts';
@@ -12,9 +13,6 @@ import { FailurePolicy, type Settlement } from './settle-failure.ts';
 import type { SharedState } from './shared-state.ts';
 import type { UserCode } from './user-code.ts';
 
-// Crawlee's error tracker keeps every distinct message.
-const MOST_TRACKED_ERRORS = 1_000;
-
 /** Commits what became of a request, and tells everyone who counts. */
 export class Settler {
   readonly #parts: CrawlParts & { signal: AbortSignal };
@@ -22,9 +20,8 @@ export class Settler {
   readonly #user: UserCode;
   readonly #runner: RequestRunner;
   readonly #state: SharedState;
-  readonly #stats: Statistics;
+  readonly #stats: JobStatistics;
   readonly #policy: FailurePolicy;
-  #trackedErrors = 0;
 
   constructor(options: {
     parts: CrawlParts & { signal: AbortSignal };
@@ -39,7 +36,7 @@ export class Settler {
     this.#user = options.user;
     this.#runner = options.runner;
     this.#state = options.state;
-    this.#stats = options.stats;
+    this.#stats = new JobStatistics(options.stats, options.parts.ports.clock);
     this.#policy = new FailurePolicy(options.parts, options.user);
   }
 
@@ -48,7 +45,7 @@ export class Settler {
     const result = job.skipReason === null ? 'succeeded' : 'skipped';
     const outcome: Outcome = { kind: 'handled', result, reason: job.skipReason, patch: patchOf(job) };
     if (!(await this.#commit(job, outcome))) return;
-    this.#stats.finishJob(job.leased.id, job.request.retryCount);
+    this.#stats.finished(job);
     this.#parts.recorder.handled({ host: job.leased.host, result, code: job.skipReason, url: job.leased.url });
   }
 
@@ -102,8 +99,8 @@ export class Settler {
     await this.#callFailedRequestHandler(job, error);
     const outcome: Outcome = { kind: 'handled', result: 'failed', reason: code, patch: patchOf(job) };
     if (!(await this.#commit(job, outcome))) return;
-    if (this.#trackedErrors++ < MOST_TRACKED_ERRORS) this.#stats.errorTracker.add(error);
-    this.#stats.failJob(job.leased.id, job.request.retryCount);
+    this.#stats.error(error);
+    this.#stats.failed(job);
     this.#parts.recorder.handled({ host: job.leased.host, result: 'failed', code, url: job.leased.url });
     this.#parts.ports.log.debug('A request has failed', { url: job.request.url, code, reason: message });
   }

@@ -11,7 +11,7 @@ export const NESTED = 3;
 export type CellKind = typeof STRING | typeof NUMBER | typeof LITERAL | typeof NESTED;
 
 // Deeper objects stay JSON text: a hostile response must not make a path of a million keys.
-const DEEPEST = 32;
+export const DEEPEST = 32;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;

@@ -1,5 +1,6 @@
+import { isRawJson } from '../core/exact-json.ts';
 import { type ColumnPath, MOST_COLUMNS, REST_PATH } from './column-path.ts';
-import { type CellVisitor, type ColumnNode, columnTree, RecordWalker } from './column-tree.ts';
+import { type CellVisitor, type ColumnNode, columnTree, DEEPEST, RecordWalker } from './column-tree.ts';
 
 /** @returns the columns of one record, in the order of its keys. @param json its JSON text */
 export function columnsOf(json: string): ColumnPath[] {
@@ -14,13 +15,15 @@ const NONE: readonly ColumnPath[] = Object.freeze([]);
  */
 export class ColumnTracker implements CellVisitor {
   readonly #columns: ColumnPath[];
+  readonly #root: ColumnNode;
   readonly #walker: RecordWalker;
   #fresh: ColumnPath[] | null = null;
 
   /** @param columns those known from before, in their order */
   constructor(columns: readonly ColumnPath[] = []) {
     this.#columns = [...columns];
-    this.#walker = new RecordWalker(columnTree(columns), this);
+    this.#root = columnTree(columns);
+    this.#walker = new RecordWalker(this.#root, this);
   }
 
   /** All so far. */
@@ -37,6 +40,35 @@ export class ColumnTracker implements CellVisitor {
     this.#fresh = null;
     this.#walker.walk(json);
     return this.#fresh ?? NONE;
+  }
+
+  /**
+   * The same for a record that is at hand as a value: a fraction of what reading its text costs.
+   * @returns null when only its text tells what is stored (it has a toJSON)
+   */
+  addValue(record: unknown): readonly ColumnPath[] | null {
+    this.#fresh = null;
+    return this.#walkValue(this.#root, record, 0) ? (this.#fresh ?? NONE) : null;
+  }
+
+  #walkValue(node: ColumnNode, value: unknown, depth: number): boolean {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawJson(value)) {
+      this.cell(node);
+      return true;
+    }
+    if ('toJSON' in value) return false;
+    const keys = Object.keys(value);
+    if (keys.length === 0 || depth >= DEEPEST) {
+      this.cell(node);
+      return true;
+    }
+    for (const key of keys) {
+      const inner = (value as Record<string, unknown>)[key];
+      if (inner === undefined || typeof inner === 'function') continue;
+      const child = node.child(key) ?? this.unknownKey(node, key);
+      if (child !== null && !this.#walkValue(child, inner, depth + 1)) return false;
+    }
+    return true;
   }
 
   cell(node: ColumnNode): void {

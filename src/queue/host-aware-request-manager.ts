@@ -62,6 +62,7 @@ export class HostAwareQueue {
   /** Epoch ms at which the next request that waits in the store is due. */
   #storeDueAtMs: number | null = null;
   #cancelWake: (() => void) | null = null;
+  #wakeAtMs = 0;
   #cancelRenewal: () => void;
   #closed = false;
 
@@ -277,12 +278,14 @@ export class HostAwareQueue {
   }
 
   #scheduleWake(nowMs: number): void {
-    this.#cancelWake?.();
-    this.#cancelWake = null;
     if (this.#closed) return;
-    const claimAtMs = this.#claiming === null ? this.#claimNotBeforeMs : Number.POSITIVE_INFINITY;
+    const wantsMore = this.#claiming === null && this.#scheduler.size < this.#batchSize / 2;
+    const claimAtMs = wantsMore ? this.#claimNotBeforeMs : Number.POSITIVE_INFINITY;
     const atMs = Math.min(this.#scheduler.nextDueAtMs ?? Number.POSITIVE_INFINITY, claimAtMs);
-    if (atMs === Number.POSITIVE_INFINITY) return;
+    // A timer that fires a little early only asks in vain; one more for every request would cost more.
+    if (atMs === Number.POSITIVE_INFINITY || (this.#cancelWake !== null && this.#wakeAtMs <= atMs)) return;
+    this.#cancelWake?.();
+    this.#wakeAtMs = atMs;
     this.#cancelWake = this.#clock.schedule(Math.max(0, atMs - nowMs), () => {
       this.#cancelWake = null;
       this.#onReady();
