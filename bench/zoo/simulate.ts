@@ -8,6 +8,7 @@ import { judge } from './targets.ts';
 const { values } = parseArgs({
   options: {
     cell: { type: 'string', default: '' },
+    not: { type: 'string', default: 'nothing' },
     seeds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '60' },
     events: { type: 'boolean', default: false },
@@ -46,7 +47,9 @@ function run(cell: Cell, seed: number, durationMs: number): SimulationResult {
 }
 
 let missed = 0;
-for (const cell of allCells().filter((candidate) => candidate.name.includes(values.cell))) {
+for (const cell of allCells().filter(
+  (candidate) => candidate.name.includes(values.cell) && !candidate.name.includes(values.not),
+)) {
   const last = Math.max(0, ...(cell.changes ?? []).map((change) => change.atMs));
   const durationMs = last + Number(values.seconds) * 1000;
   const verdicts = Array.from({ length: Number(values.seeds) }, (_, seed) => {

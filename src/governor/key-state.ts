@@ -13,6 +13,8 @@ const HUNG_AFTER_LATENCIES = 10;
 const SHORTEST_HUNG_MS = 2_000;
 const LONGEST_HUNG_MS = 30_000;
 const DEFAULT_WAIT_MS = 1_000;
+const OVERLOADS_OF_ONE_URL = 3;
+const MOST_OVERLOADS = 500;
 const RECOUNT_MS = 250;
 
 /** Everything one key holds: what is in flight, its gate, its rate, and whether it makes progress. */
@@ -35,6 +37,7 @@ export class KeyState {
   readonly #outstanding = new Outstanding();
   #hung = 0;
   #hungCountedAtMs = Number.NEGATIVE_INFINITY;
+  #overloads: Map<string, number> | null = null;
   #tryingSinceMs: number | null = null;
   #serverParkedBeforeMs = 0;
 
@@ -63,9 +66,17 @@ export class KeyState {
     return this.inFlight === 0 && this.rateLimited === 0 && this.gate.isOpen && this.givenUp === null;
   }
 
-  /** Whether a refusal of that kind has proved to have nothing to do with load. */
-  distrusts({ refusal, retryAfterMs }: Signals): boolean {
-    return refusal?.kind === 'overload' && retryAfterMs === null && this.control.isOverloadUnrelated;
+  /**
+   * Whether a 503 is the request's own fault, not the load's: one that comes back again and again for the same URL,
+   * while others are answered.
+   */
+  isOwnFault({ refusal, retryAfterMs }: Signals, url: string | undefined): boolean {
+    if (refusal?.kind !== 'overload' || retryAfterMs !== null || url === undefined) return false;
+    this.#overloads ??= new Map();
+    const count = (this.#overloads.get(url) ?? 0) + 1;
+    if (this.#overloads.size >= MOST_OVERLOADS) this.#overloads.clear();
+    this.#overloads.set(url, count);
+    return count > OVERLOADS_OF_ONE_URL;
   }
 
   get hungAfterMs(): number {

@@ -34,7 +34,8 @@ export class Learner {
     const signals = readSignals(sample, state.host.serverWallMs(sample), state.host.profile);
     const budget = readBudget(signals);
     const changed = budget.stated.observe(signals.limits, { nowMs: sample.endedAtMs, inFlight: state.inFlight });
-    if (signals.refusal !== null && !budget.distrusts(signals)) return this.#learnRefusal(budget, sample, signals);
+    if (signals.refusal !== null && !budget.isOwnFault(signals, sample.url))
+      return this.#learnRefusal(budget, sample, signals);
     this.#learnAnswer(budget, sample);
     this.#obeyStated(budget, sample, changed);
     return signals.refusal === null ? 'ok' : 'failed';
@@ -153,7 +154,7 @@ export class Learner {
 
   #probeRefused(state: KeyState, sample: Sample, wait: Wait): void {
     state.gate.probeLost();
-    state.control.probeRefused();
+    state.control.probeRefused(sample.endedAtMs);
     state.backoffMs = Math.min(Math.max(state.backoffMs, state.leastWaitMs) * BACKOFF_GROWTH, LONGEST_BACKOFF_MS);
     this.#park(state, sample, { ...wait, ownMs: state.backoffMs });
   }

@@ -2,6 +2,9 @@
 export type ClimbPhase = 'search' | 'hold' | 'probe';
 
 const SEARCH_GROWTH_PER_SEC = 0.16;
+const UNSURE_GROWTH_PER_SEC = 0.05;
+// A refusal by a full window says nothing of the rate: half of what was seen is then sure enough.
+const LEAST_SURE_SHARE = 0.6;
 const CREEP_GROWTH_PER_SEC = 0.01;
 const PROBE_GROWTH_PER_SEC = 0.03;
 // On the way back to a level that was once sustained there is less to fear.
@@ -18,6 +21,12 @@ const SAME_LEVEL = 0.15;
 // Time in which nobody asked to send teaches nothing.
 const LONGEST_STEP_MS = 100;
 
+/**
+ * A level that was refused; `surelyRps` of it was granted. isFirst = it was met without a pace, so it may be far too high;
+ * isTinyBurst = it was seen over so few sends that it says little.
+ */
+export type FailedLevel = { requestsPerSecond: number; surelyRps: number; isFirst: boolean; isTinyBurst: boolean };
+
 /** The rate of a key whose limit has been met, as a function of time. */
 export class Climb {
   readonly #headroom: number;
@@ -25,6 +34,7 @@ export class Climb {
   #requestsPerSecond = Number.POSITIVE_INFINITY;
   #failedRps = Number.POSITIVE_INFINITY;
   #formerRps = 0;
+  #sureRps = Number.POSITIVE_INFINITY;
   #quietMs = FIRST_QUIET_MS;
   #heldSinceMs = 0;
   #steppedAtMs = 0;
@@ -51,10 +61,12 @@ export class Climb {
     return this.#quietMs;
   }
 
-  /** Remembers the level that failed. @param isTinyBurst the level was seen over so few sends that it says little */
-  failedAt(failedRps: number, isTinyBurst: boolean): void {
+  /** Remembers the level that failed. */
+  failedAt(level: FailedLevel): void {
+    const { requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst } = level;
     this.#quietMs = this.#quietAfter(failedRps, isTinyBurst);
-    if (Number.isFinite(this.#failedRps)) this.#formerRps = Math.max(this.#formerRps, this.#failedRps);
+    this.#sureRps = Math.max(surelyRps, LEAST_SURE_SHARE * failedRps);
+    if (!isFirst) this.#formerRps = Math.max(this.#formerRps, failedRps);
     this.#failedRps = failedRps;
   }
 
@@ -62,9 +74,7 @@ export class Climb {
     if (isTinyBurst) return SHORT_QUIET_MS;
     if (Math.abs(failedRps - this.#failedRps) <= SAME_LEVEL * this.#failedRps)
       return Math.min(2 * this.#quietMs, LONGEST_QUIET_MS);
-    return failedRps < FELL_BELOW_SHARE * this.#failedRps && Number.isFinite(this.#failedRps)
-      ? QUIET_AFTER_FALL_MS
-      : FIRST_QUIET_MS;
+    return failedRps < FELL_BELOW_SHARE * this.#formerRps ? QUIET_AFTER_FALL_MS : FIRST_QUIET_MS;
   }
 
   start(nowMs: number, requestsPerSecond: number, phase: ClimbPhase): void {
@@ -76,7 +86,9 @@ export class Climb {
 
   /** Moves on to `nowMs`; call only while the pace is what holds sends back. @returns whether the phase changed */
   advance(nowMs: number): boolean {
-    const stepMs = Math.min(nowMs - this.#steppedAtMs, LONGEST_STEP_MS);
+    // A slow pace asks rarely.
+    const longestMs = Math.max(LONGEST_STEP_MS, (2 * 1000) / this.#requestsPerSecond);
+    const stepMs = Math.min(nowMs - this.#steppedAtMs, longestMs);
     this.#steppedAtMs = nowMs;
     if (this.#phase === 'search') return this.#search(nowMs, stepMs);
     if (this.#phase === 'hold') return this.#hold(nowMs, stepMs);
@@ -88,7 +100,8 @@ export class Climb {
 
   #search(nowMs: number, stepMs: number): boolean {
     const targetRps = this.#headroom * this.#failedRps;
-    this.#grow(SEARCH_GROWTH_PER_SEC, stepMs, targetRps);
+    const isSure = this.#requestsPerSecond < this.#headroom * this.#sureRps;
+    this.#grow(isSure ? SEARCH_GROWTH_PER_SEC : UNSURE_GROWTH_PER_SEC, stepMs, targetRps);
     if (this.#requestsPerSecond < targetRps) return false;
     this.#phase = 'hold';
     this.#heldSinceMs = nowMs;

@@ -6,6 +6,8 @@ export type CutFacts = {
   openMs: number;
   /** From the refusal to now. */
   blockedMs: number;
+  /** From the refusal to the last one after it: the window ended at some time between then and now. */
+  refusedForMs: number;
   /** Accepted since the last opening. */
   accepted: number;
   /** Share accepted among what was sent between the first refused request and the cut; 1 when nothing was. */
@@ -19,7 +21,13 @@ export type CutFacts = {
 };
 
 /** The rate to go on with, and whether it is to be approached from below or held. */
-export type Cut = { requestsPerSecond: number; next: 'search' | 'hold'; kind: 'first' | 'window' | 'short' | 'over' };
+export type Cut = {
+  requestsPerSecond: number;
+  next: 'search' | 'hold';
+  kind: 'first' | 'window' | 'short' | 'over';
+  /** The level that failed. */
+  failedRps: number;
+};
 
 // Shares measured in the prototype's ablations.
 const LEAST_KEPT_SHARE = 0.5;
@@ -33,16 +41,25 @@ const WINDOW_SHARE = 0.9;
 export function cutAfter(facts: CutFacts): Cut {
   const { goodput, openMs, blockedMs, headroom } = facts;
   const cycle = (facts.accepted * 1000) / Math.max(openMs + blockedMs, 1);
-  if (facts.isWindow)
-    return { requestsPerSecond: WINDOW_SHARE * Math.min(cycle, goodput), next: 'hold', kind: 'window' };
+  if (facts.isWindow) {
+    // What a window lets through at first is no rate; what it lets through from end to end is.
+    const failedRps = Math.min((facts.accepted * 1000) / Math.max(openMs + facts.refusedForMs, 1), goodput);
+    const requestsPerSecond = WINDOW_SHARE * Math.min(cycle, goodput);
+    // Over several windows the slow start's own slowness would be taken for the limit.
+    const isVague = facts.isFirst && openMs > 2 * blockedMs;
+    return isVague
+      ? { requestsPerSecond, next: 'search', kind: 'window', failedRps: goodput }
+      : { requestsPerSecond, next: 'hold', kind: 'window', failedRps };
+  }
+  const failedRps = goodput;
   if (facts.isFirst) {
     const thinned = headroom * goodput * facts.acceptedShare;
     const careful = Math.min(LEAST_KEPT_SHARE * goodput, FIRST_OVER_CYCLE * cycle);
-    return { requestsPerSecond: Math.max(careful, thinned), next: 'search', kind: 'first' };
+    return { requestsPerSecond: Math.max(careful, thinned), next: 'search', kind: 'first', failedRps };
   }
   if (openMs < 2 * blockedMs && cycle < headroom * goodput) {
     const rate = Math.max(WINDOW_SHARE * cycle, LEAST_KEPT_SHARE * goodput);
-    return { requestsPerSecond: rate, next: 'search', kind: 'short' };
+    return { requestsPerSecond: rate, next: 'search', kind: 'short', failedRps };
   }
-  return { requestsPerSecond: headroom * goodput, next: 'hold', kind: 'over' };
+  return { requestsPerSecond: headroom * goodput, next: 'hold', kind: 'over', failedRps };
 }

@@ -48,7 +48,6 @@ export class RateControl {
   #bestGoodput = 0;
   #cut: PendingCut | null = null;
   #explain: string | null = null;
-  #unrelated = 0;
 
   constructor(options: RateControlOptions) {
     this.#headroom = options.headroom;
@@ -89,11 +88,6 @@ export class RateControl {
     this.#lawIntervalMs = lawIntervalMs;
     const intervalMs = Math.max(lawIntervalMs, this.#statedIntervalMs);
     if (intervalMs !== this.pacer.intervalMs) this.pacer.setInterval(intervalMs);
-  }
-
-  /** Refusals that came alone, at ever lower levels, have another cause than load. */
-  get isOverloadUnrelated(): boolean {
-    return this.#unrelated >= UNRELATED_REFUSALS;
   }
 
   /** What was decided since the last call, in plain words; null = nothing. */
@@ -148,7 +142,8 @@ export class RateControl {
 
   #grow({ nowMs, inFlight }: Answer): void {
     // Slots that were not in use have proved nothing.
-    if (inFlight >= this.#slots.cap / 2) this.#slots.grow(growthPerAnswer(this.latency.meanMs));
+    if (inFlight >= this.#slots.cap / 2)
+      this.#slots.grow(growthPerAnswer(this.#slots.exact, this.latency.meanMs, this.#acceptedSinceOpened));
     this.#pace(startIntervalMs(this.#slots.exact, this.latency.meanMs));
     if (nowMs - this.#checkedAtMs >= doublingMs(this.latency.meanMs)) this.#lookForKnee(nowMs);
     if (this.#stage === 'growing' && this.#slots.isAtCeiling)
@@ -199,6 +194,7 @@ export class RateControl {
       ...this.#measureAtRefusal(answer),
       isInnocent: this.#slots.takeBack(answer) || isExplained,
       atMs: nowMs,
+      lastRefusedAtMs: nowMs,
       firstRefusedSentAtMs: answer.sentAtMs,
       tailAccepted: 0,
       tailRefused: 0,
@@ -215,8 +211,11 @@ export class RateControl {
       return { goodput, openMs, inFlight };
     }
     const measured = Math.max(lastSecond, this.#goodput.perSecond(nowMs, 500), this.#goodput.perSecond(nowMs, 200));
-    const bySlots = this.latency.meanMs > 0 ? ((inFlight - 1) * 1000) / this.latency.meanMs : measured;
-    return { goodput: Math.max(measured, bySlots), openMs, inFlight };
+    const { meanMs } = this.latency;
+    const bySlots = meanMs > 0 ? ((inFlight - 1) * 1000) / meanMs : measured;
+    // Little's law: what was served in the last second had at least so many in flight, whatever is left now.
+    const served = Math.floor((lastSecond * meanMs) / 1000);
+    return { goodput: Math.max(measured, bySlots), openMs, inFlight: Math.max(inFlight, served + 1) };
   }
 
   /** A refusal of a request sent before the cut: no new evidence of the level, but of how far above it we were. */
@@ -225,13 +224,17 @@ export class RateControl {
   }
 
   /** The lone request after the wait was refused too. */
-  probeRefused(): void {
-    if (this.#cut) this.#cut.isWindow = true;
+  probeRefused(nowMs: number): void {
+    if (this.#cut === null) return;
+    this.#cut.isWindow = true;
+    this.#cut.lastRefusedAtMs = nowMs;
   }
 
   /** The server told how long to wait. */
   toldToWait(waitMs: number): void {
-    if (this.#cut && waitMs > LONG_WAIT_MS) this.#cut.isWindow = true;
+    if (this.#cut === null || waitMs <= LONG_WAIT_MS) return;
+    this.#cut.isWindow = true;
+    this.#cut.lastRefusedAtMs = Math.max(this.#cut.lastRefusedAtMs, this.#cut.atMs + waitMs);
   }
 
   /** The lone request after the wait was answered: decides how to go on. */
@@ -245,39 +248,32 @@ export class RateControl {
     this.#checkedAtMs = nowMs;
   }
 
-  /** A limit is not met far below where it was met before, nor by one request among many that are answered. */
-  #judgeRelation(cut: PendingCut): void {
-    const isLower = cut.goodput < 0.9 * this.#climb.failedRps;
-    const isAlone = cut.tailRefused <= 1 + RELATED_TAIL_SHARE * cut.tailAccepted && !cut.isWindow;
-    this.#unrelated = isAlone && isLower && Number.isFinite(this.#climb.failedRps) ? this.#unrelated + 1 : 0;
-  }
-
   #settle(cut: PendingCut, nowMs: number): void {
     const isFirst = this.#stage !== 'paced';
     const tail = cut.tailAccepted + cut.tailRefused;
+    const share = tail > 0 ? cut.tailAccepted / tail : 1;
     const decision = cutAfter({
       goodput: cut.goodput,
       openMs: cut.openMs,
       blockedMs: nowMs - cut.atMs,
+      refusedForMs: cut.lastRefusedAtMs - cut.atMs,
       accepted: this.#acceptedSinceOpened,
-      acceptedShare: tail > 0 ? cut.tailAccepted / tail : 1,
+      acceptedShare: share,
       isFirst,
       isWindow: cut.isWindow,
       headroom: this.#headroom,
     });
-    this.#judgeRelation(cut);
-    this.#climb.failedAt(cut.goodput, isFirst && this.#acceptedSinceOpened < TINY_BURST);
-    if (isFirst) this.#slots.set(Math.max(1, cut.inFlight - 1), nowMs);
+    const { failedRps } = decision;
+    const surelyRps = isFirst ? failedRps * share : failedRps;
+    const isTinyBurst = isFirst && this.#acceptedSinceOpened < TINY_BURST;
+    this.#climb.failedAt({ requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst });
+    if (isFirst) this.#slots.refusedAt(cut.inFlight, nowMs);
     this.#stage = 'paced';
     this.#climb.start(nowMs, Math.max(decision.requestsPerSecond, LEAST_RPS), decision.next);
     this.#pace(1000 / this.#climb.requestsPerSecond);
-    this.#explain = `refused at ${formatRate(cut.goodput)}: going on at ${formatRate(this.#climb.requestsPerSecond)}`;
+    this.#explain = `refused at ${formatRate(failedRps)}: going on at ${formatRate(this.#climb.requestsPerSecond)}`;
   }
 }
-
-const UNRELATED_REFUSALS = 3;
-// A server over its limit refuses a good part of what comes in the same moment.
-const RELATED_TAIL_SHARE = 0.34;
 
 // A failed measurement must not stop the key for good.
 const LEAST_RPS = 0.05;
@@ -288,6 +284,7 @@ type PendingCut = {
   inFlight: number;
   isInnocent: boolean;
   atMs: number;
+  lastRefusedAtMs: number;
   firstRefusedSentAtMs: number;
   tailAccepted: number;
   tailRefused: number;

@@ -15,6 +15,8 @@ export class Slots {
   #grewAtMs = 0;
   #nextGrowthAtMs = 0;
   #retryMs = FIRST_RETRY_MS;
+  #refusedCap = Number.POSITIVE_INFINITY;
+  #refusedUntilMs = 0;
 
   constructor(ceiling: number, cap: number) {
     this.#ceiling = ceiling;
@@ -48,8 +50,20 @@ export class Slots {
   /** All slots are taken while the pace would allow another send: tries one more now and then. */
   tryMore(facts: LoadFacts): void {
     if (facts.nowMs < this.#nextGrowthAtMs || this.isAtCeiling) return;
+    if (Math.floor(this.#nextCap()) >= this.#refusedCap && facts.nowMs < this.#refusedUntilMs) return;
     if (this.#trialFrom !== null && this.#hasOnlySlowed(facts)) this.#revert(this.#trialFrom, facts.nowMs);
     else this.#startTrial(facts);
+  }
+
+  #nextCap(): number {
+    return this.#cap + Math.max(1, GROWTH * this.#cap);
+  }
+
+  /** So many in flight were refused: they are not tried again soon. Of a few, sooner: they may have come at once. */
+  refusedAt(inFlight: number, nowMs: number): void {
+    this.set(inFlight - 1, nowMs);
+    this.#refusedCap = inFlight;
+    this.#refusedUntilMs = nowMs + Math.min(GROW_EVERY_MS * this.cap ** 2, FIRST_RETRY_MS);
   }
 
   #startTrial(facts: LoadFacts): void {
@@ -57,7 +71,7 @@ export class Slots {
     this.#latencyBeforeMs = facts.latencyMs;
     this.#grewAtMs = facts.nowMs;
     this.#nextGrowthAtMs = facts.nowMs + GROW_EVERY_MS;
-    this.grow(Math.max(1, GROWTH * this.#cap));
+    this.grow(this.#nextCap() - this.#cap);
   }
 
   /** By Little's law goodput is cap / latency: if latency grew nearly as much as the cap, nothing was gained. */

