@@ -13,6 +13,7 @@ import { createGovernor } from '../governor/create-governor.ts';
 import type { Governor } from '../governor/governor.ts';
 import type { HttpClient } from '../http/client.ts';
 import { createUndiciClient } from '../http/undici-client.ts';
+import { SlotAccount, type SlotAccountState } from '../measure/diagnosis/slot-account.ts';
 import { HostAwareQueue } from '../queue/host-aware-request-manager.ts';
 import { createRecorder, type Recorder, type RecorderState } from '../report/recorder.ts';
 import type { RouteRegistry } from '../routes/registry.ts';
@@ -34,6 +35,10 @@ export type Composition = {
   sessions: SessionPools;
   client: HttpClient;
   sideFetch: SideFetch;
+  /** What every slot was doing, for the diagnosis. */
+  slots: SlotAccount;
+  /** What the host's robots.txt asks for between two requests, ms; 0 = nothing. */
+  crawlDelayMs: (host: string) => number;
   /** Ends what was opened here; the store is the caller's. */
   close(): Promise<void>;
 };
@@ -60,6 +65,8 @@ export type CompositionOptions = {
 
 /** Where the recorder's state is kept in a run's values. */
 export const RECORDER_KEY = 'recorder';
+/** The same for what the slots were doing. */
+export const SLOTS_KEY = 'slots';
 // Renewed at a third of it: a process that is killed frees its requests after a minute, where nobody else frees them.
 const LEASE_MS = 60_000;
 
@@ -72,6 +79,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     run: options.run,
     state: options.isJoiner ? null : await store.values.get<RecorderState>(RECORDER_KEY),
   });
+  const slots = new SlotAccount(options.isJoiner ? null : await store.values.get<SlotAccountState>(SLOTS_KEY));
   const onEvent = eventSink(recorder, ports.log);
   const client = createUndiciClient({
     ports,
@@ -103,12 +111,14 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     clock,
     onEvent,
   });
+  const crawlDelayMs = (host: string): number =>
+    Math.max(robots.crawlDelayMs(`https://${host}`), robots.crawlDelayMs(`http://${host}`));
   const gate: HostGate = new HostGate({
     governor,
     keysOf: (host) => sessions.keysOf(host),
     keysReadyAtMs: (host) => sessions.readyAtMs(host),
     givenUpElsewhere: (host) => sessions.givenUp(host) ?? robots.givenUp(host),
-    crawlDelayMs: (host) => Math.max(robots.crawlDelayMs(`https://${host}`), robots.crawlDelayMs(`http://${host}`)),
+    crawlDelayMs,
     onReleased: (host) => queue.released(host),
   });
   const columns = await DatasetColumns.load(store.datasets);
@@ -159,11 +169,16 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     sessions,
     client,
     sideFetch,
+    slots,
+    crawlDelayMs,
     close: async () => {
       robots.close();
       await queue.close();
       await sessions.persist();
-      if (!options.isJoiner) await store.values.set(RECORDER_KEY, recorder.toState());
+      if (!options.isJoiner) {
+        await store.values.set(RECORDER_KEY, recorder.toState());
+        await store.values.set(SLOTS_KEY, slots.toState());
+      }
       await client.close();
     },
   };

@@ -3,7 +3,8 @@ import type { KeySnapshot } from '../core/key-snapshot.ts';
 import type { Ports } from '../core/ports.ts';
 import { SECOND_MS } from '../core/units.ts';
 import type { QueueCounts, RunStore } from '../storage/store.ts';
-import { type Composition, RECORDER_KEY } from './compose.ts';
+import { type Composition, RECORDER_KEY, SLOTS_KEY } from './compose.ts';
+import { SlotWatch } from './slot-watch.ts';
 
 const EVERY_MS = 250;
 const SAVE_EVERY_MS = 5 * SECOND_MS;
@@ -24,6 +25,7 @@ export type RunMonitorOptions = {
 export class RunMonitor {
   readonly #options: RunMonitorOptions;
   readonly #startedMs: number;
+  readonly #slotWatch: SlotWatch;
   #counts: QueueCounts = { total: 0, succeeded: 0, failed: 0, skipped: 0, pending: 0 };
   #snapshots: KeySnapshot[] = [];
   #savedAtMs: number;
@@ -33,6 +35,7 @@ export class RunMonitor {
 
   constructor(options: RunMonitorOptions) {
     this.#options = options;
+    this.#slotWatch = new SlotWatch(options.composition, options.input);
     this.#startedMs = options.ports.clock.nowMs();
     this.#savedAtMs = this.#startedMs;
   }
@@ -75,12 +78,9 @@ export class RunMonitor {
     this.#snapshots = governor.snapshot(nowMs);
     const { total, pending } = this.#counts;
     crawler.setCounts({ total, handled: total - pending });
-    recorder.tick({
-      snapshots: this.#snapshots,
-      maxConcurrency: input.maxConcurrency,
-      connections: client.stats(),
-      pending: await store.queue.pendingHosts(HOSTS_LOOKED_AT),
-    });
+    const moment = { snapshots: this.#snapshots, pending: await store.queue.pendingHosts(HOSTS_LOOKED_AT) };
+    recorder.tick({ ...moment, maxConcurrency: input.maxConcurrency, connections: client.stats() });
+    this.#slotWatch.look({ ...moment, nowMs, wallMs: ports.clock.wallMs() });
     const reason = limitReached(input, {
       counts: this.#counts,
       elapsedMs: nowMs - this.#startedMs,
@@ -101,7 +101,10 @@ export class RunMonitor {
   async #save(nowMs: number): Promise<void> {
     const { composition, store } = this.#options;
     this.#savedAtMs = nowMs;
-    if (!this.#options.isJoiner) await store.values.set(RECORDER_KEY, composition.recorder.toState());
+    if (!this.#options.isJoiner) {
+      await store.values.set(RECORDER_KEY, composition.recorder.toState());
+      await store.values.set(SLOTS_KEY, composition.slots.toState());
+    }
     await composition.sessions.persist();
   }
 }

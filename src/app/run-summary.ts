@@ -1,4 +1,5 @@
 import type { CompletenessSummary, Summary } from '../core/summary.ts';
+import { diagnose } from '../measure/diagnosis/diagnose.ts';
 import { buildSummary } from '../report/summary.ts';
 import type { CrawlEnd } from './crawl-run.ts';
 import { hostConfigs } from './host-configs.ts';
@@ -16,17 +17,21 @@ export async function summaryOf(facts: {
   const { queue, datasets } = run.store;
   const hostConfig = hostConfigs(job.input.hosts);
   const { lines, malformed, duplicates } = end.feed;
+  const { maxConcurrency, maxRequestsPerMinute, durability } = job.input;
+  const recorder = end.composition.recorder.toState();
+  const slots = end.composition.slots.toState();
   return buildSummary({
-    recorder: end.composition.recorder.toState(),
+    recorder,
     state: stateOf(end),
     queue: end.counts,
     datasets: await datasets.list(),
     snapshots: end.snapshots,
-    maxConcurrency: job.input.maxConcurrency,
+    maxConcurrency,
     hostConcurrency: (host) => hostConfig(host).maxConcurrency,
     input: { lines, malformed, duplicates },
     skipReasons: await queue.skipReasons(),
     completeness: facts.completeness,
+    diagnosis: diagnose({ recorder, slots, maxConcurrency, maxRequestsPerMinute, durability, hostConfig }),
     exports: facts.exports,
   });
 }
