@@ -2,8 +2,9 @@ import { parseExact } from '../core/exact-json.ts';
 import { headerText, type ResponseHeaders } from '../core/headers.ts';
 import { decodeBody, isUtf8 } from './charset.ts';
 import { describeHtml, InvalidJsonError } from './invalid-json-error.ts';
+import { jsonErrorPosition } from './json-error-position.ts';
 import { type JsonScan, scanJson } from './json-scan.ts';
-import { isListType, splitValues } from './json-sequence.ts';
+import { isListType, splitValues, type ValueText } from './json-sequence.ts';
 
 export { decodeBody } from './charset.ts';
 export { InvalidJsonError } from './invalid-json-error.ts';
@@ -67,13 +68,11 @@ function parse(text: string, facts: BodyFacts, scan: JsonScan): unknown {
 type Parse = (text: string) => unknown;
 
 function parseList(text: string, { facts, parseValue }: { facts: BodyFacts; parseValue: Parse }): unknown[] {
-  let offset = 0;
   return splitValues(text).map((value) => {
-    offset = text.indexOf(value, offset);
     try {
-      return parseValue(value);
+      return parseValue(value.text);
     } catch (error) {
-      throw invalidJson(text, { facts, error, value, offset });
+      throw invalidJson(text, { facts, error, value });
     }
   });
 }
@@ -86,8 +85,8 @@ function recover(text: string, context: { facts: BodyFacts; parseValue: Parse; e
     throw new InvalidJsonError({ url: facts.url, text, reason: 'it is empty', position: 0 }, { cause: error });
   }
   const values = splitValues(text);
-  if (values.length > 1 && isValid(values[0]!, parseValue)) return parseList(text, { facts, parseValue });
-  throw invalidJson(text, { facts, error, value: text, offset: 0 });
+  if (values.length > 1 && isValid(values[0]!.text, parseValue)) return parseList(text, { facts, parseValue });
+  throw invalidJson(text, { facts, error, value: { text, offset: 0 } });
 }
 
 function isValid(text: string, parseValue: Parse): boolean {
@@ -99,37 +98,22 @@ function isValid(text: string, parseValue: Parse): boolean {
   }
 }
 
-function invalidJson(
-  text: string,
-  failure: { facts: BodyFacts; error: unknown; value: string; offset: number },
-): InvalidJsonError {
-  const { facts, error, value, offset } = failure;
+function invalidJson(text: string, failure: { facts: BodyFacts; error: unknown; value: ValueText }): InvalidJsonError {
+  const { facts, error, value } = failure;
   const html = describeHtml(text);
   if (html) return new InvalidJsonError({ url: facts.url, text, reason: html, position: 0 }, { cause: error });
-  const { reason, position } = readSyntaxError(error, value);
-  const absolute = position === null ? null : position + offset;
-  return new InvalidJsonError({ url: facts.url, text, reason, position: absolute }, { cause: error });
+  const { reason, position } = readSyntaxError(error, value.text);
+  return new InvalidJsonError({ url: facts.url, text, reason, position: position + value.offset }, { cause: error });
 }
 
-// V8 says the position only in some of its messages, and quotes the text in the others.
-function readSyntaxError(error: unknown, text: string): { reason: string; position: number | null } {
+// V8 says the position in some of its messages only, and quotes foreign text in the others.
+function readSyntaxError(error: unknown, text: string): { reason: string; position: number } {
   const message = error instanceof Error ? error.message : String(error);
-  const quoted = /^Unexpected token '(.+)', (\.\.\.)?"(.*)"(?:\.\.\.)? is not valid JSON$/s.exec(message);
-  if (quoted) {
-    const [, token = '', ellipsis, quote = ''] = quoted;
-    const position = ellipsis ? positionOf(text, quote) : quote.indexOf(token);
-    return { reason: `unexpected "${token}"`, position };
-  }
-  const placed = /^(.*?)(?: in| after) JSON at position (\d+)/s.exec(message);
+  const placed = /^(?!Unexpected token)(.*?)(?: in| after) JSON at position (\d+)/s.exec(message);
   if (placed) return { reason: placed[1]!, position: Number(placed[2]) };
-  const isCutOff = message.startsWith('Unexpected end');
-  return isCutOff ? { reason: 'it breaks off', position: text.length } : { reason: message, position: null };
+  const position = jsonErrorPosition(text);
+  if (position === text.length) return { reason: 'it breaks off', position };
+  const token = /[\w.+-]{1,30}|./suy;
+  token.lastIndex = position;
+  return { reason: `unexpected "${token.exec(text)?.[0]}"`, position };
 }
-
-// What stands in the text once can be found; the quote has ten characters before the token.
-function positionOf(text: string, quote: string): number | null {
-  const start = text.indexOf(quote);
-  return start < 0 || text.indexOf(quote, start + 1) >= 0 ? null : start + QUOTE_CHARACTERS;
-}
-
-const QUOTE_CHARACTERS = 10;

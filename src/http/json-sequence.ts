@@ -10,16 +10,19 @@ export function isListType(contentType: string | undefined): boolean {
   return contentType !== undefined && LIST_TYPE.test(contentType);
 }
 
+/** One of several values in a text, not yet checked. */
+export type ValueText = { text: string; offset: number };
+
 /**
  * Cuts text into the JSON values that stand one after another: on lines of their own, or side by side.
- * @returns their texts, not yet checked
+ * @returns their texts, and where in the whole they start
  */
-export function splitValues(text: string): string[] {
-  const values: string[] = [];
+export function splitValues(text: string): ValueText[] {
+  const values: ValueText[] = [];
   let index = skipSpace(text, 0);
   while (index < text.length) {
     const end = endOfValue(text, index);
-    values.push(text.slice(index, end));
+    values.push({ text: text.slice(index, end), offset: index });
     index = skipSpace(text, end);
   }
   return values;
