@@ -64,7 +64,7 @@ function hostParts(host: HostFacts, slots: SlotAccountState): Amount[] {
     amount('server', serverMs * goodShare, host.host),
     amount('download', downloadMs * goodShare, host.host),
     amount('own-process', ourDelayMs * goodShare),
-    amount('handler', host.parseMs + host.handlerMs),
+    amount('handler', host.parseMs + host.handlerMs, host.host),
     amount('retries', wireMs * failedShare, host.host),
     { ...amount('politeness', wireMs * limitedShare, host.host), cause: limitedShare > 0 ? 'discovered-limit' : null },
   ];
@@ -81,9 +81,13 @@ function ownDelayMs(host: HostFacts, { overloadedMs, weighedMs }: SlotAccountSta
 function betweenParts(hosts: readonly HostFacts[], { wireMs, waitingMs }: SlotAccountState): Amount[] {
   const knownMs = hosts.reduce((total, host) => total + host.handshakeMs + host.firstByteMs + host.downloadMs, 0);
   const silentMs = wireMs - knownMs - waitingMs;
-  const hasSilence = hosts.some(({ failures }) => Object.keys(failures).length > 0);
-  const isReal = hasSilence && silentMs > wireMs * LEAST_UNACCOUNTED_SHARE;
-  return [amount('connection-wait', waitingMs), amount('retries', isReal ? silentMs : 0)];
+  const silent = hosts.toSorted((a, b) => failureCount(b) - failureCount(a))[0];
+  const isReal = silent !== undefined && failureCount(silent) > 0 && silentMs > wireMs * LEAST_UNACCOUNTED_SHARE;
+  return [amount('connection-wait', waitingMs), amount('retries', isReal ? silentMs : 0, silent?.host)];
+}
+
+function failureCount({ failures }: HostFacts): number {
+  return Object.values(failures).reduce((total, count) => total + count, 0);
 }
 
 /** What the slots stood idle for, in the proportions seen by sampling. */
