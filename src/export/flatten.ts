@@ -18,6 +18,7 @@ export class ColumnTracker implements CellVisitor {
   readonly #root: ColumnNode;
   readonly #walker: RecordWalker;
   #fresh: ColumnPath[] | null = null;
+  #unreported: ColumnPath[] | null = null;
 
   /** @param columns those known from before, in their order */
   constructor(columns: readonly ColumnPath[] = []) {
@@ -37,18 +38,22 @@ export class ColumnTracker implements CellVisitor {
    * @throws DamagedRecordError when the text is no JSON
    */
   add(json: string): readonly ColumnPath[] {
-    this.#fresh = null;
+    this.#fresh = this.#unreported;
+    this.#unreported = null;
     this.#walker.walk(json);
     return this.#fresh ?? NONE;
   }
 
   /**
    * The same for a record that is at hand as a value: a fraction of what reading its text costs.
-   * @returns null when only its text tells what is stored (it has a toJSON)
+   * @returns null when only its text tells what is stored (it has a toJSON, or a class): then `add` is to be called
    */
   addValue(record: unknown): readonly ColumnPath[] | null {
     this.#fresh = null;
-    return this.#walkValue(this.#root, record, 0) ? (this.#fresh ?? NONE) : null;
+    if (this.#walkValue(this.#root, record, 0)) return this.#fresh ?? NONE;
+    // What was found on the way comes with what its text tells.
+    this.#unreported = this.#fresh;
+    return null;
   }
 
   #walkValue(node: ColumnNode, value: unknown, depth: number): boolean {
@@ -56,18 +61,16 @@ export class ColumnTracker implements CellVisitor {
       this.cell(node);
       return true;
     }
-    if ('toJSON' in value) return false;
-    const keys = Object.keys(value);
-    if (keys.length === 0 || depth >= DEEPEST) {
-      this.cell(node);
-      return true;
-    }
-    for (const key of keys) {
-      const inner = (value as Record<string, unknown>)[key];
-      if (inner === undefined || typeof inner === 'function') continue;
+    if (!isPlain(value)) return false;
+    let hasKeys = false;
+    for (const key of depth < DEEPEST ? Object.keys(value) : []) {
+      const inner = value[key];
+      if (!isStored(inner)) continue;
+      hasKeys = true;
       const child = node.child(key) ?? this.unknownKey(node, key);
       if (child !== null && !this.#walkValue(child, inner, depth + 1)) return false;
     }
+    if (!hasKeys) this.cell(node);
     return true;
   }
 
@@ -93,4 +96,14 @@ export class ColumnTracker implements CellVisitor {
     this.#fresh ??= [];
     this.#fresh.push(path);
   }
+}
+
+function isPlain(value: object): value is Record<string, unknown> {
+  const prototype = Object.getPrototypeOf(value);
+  return (prototype === Object.prototype || prototype === null) && !('toJSON' in value);
+}
+
+// JSON.stringify leaves the others out.
+function isStored(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol';
 }

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../src/core/errors.ts';
+import { parseExact, stringifyExact } from '../../src/core/exact-json.ts';
 import { childPath, columnNames, keysOf, parseFields, ROOT_PATH, selectColumns } from '../../src/export/column-path.ts';
 import { ColumnTracker, columnsOf } from '../../src/export/flatten.ts';
+import { dataset } from './support/arbitrary-records.ts';
 
 test('the columns of a record are its leaves, in the order of its keys', () => {
   expect(columnsOf('{"b":1,"a":{"y":[1],"x":{}},"c":null}')).toEqual(['b', 'a.y', 'a.x', 'c']);
@@ -20,6 +22,34 @@ test('a tracker goes on from the columns kept by an earlier process', () => {
   const tracker = new ColumnTracker(['a', 'b.c', 'x\\.y', '\\$']);
   expect(tracker.add('{"b":{"c":1,"d":2},"x.y":3}')).toEqual(['b.d']);
   expect(tracker.add('5')).toEqual([]);
+});
+
+test('a record read as a value has the columns of its text, and none is lost when only its text tells them', () => {
+  const parsed = dataset.map((jsons) => jsons.map((json) => ({ value: parseExact(json), json })));
+  const special = fc.constantFrom<unknown>(
+    undefined,
+    () => 1,
+    Symbol('s'),
+    1n,
+    new Date(0),
+    new Map([[1, 2]]),
+    new URL('https://x/'),
+    Object('boxed'),
+  );
+  const foreign = fc
+    .dictionary(fc.constantFrom('a', 'b', 'c.d'), fc.oneof(special, fc.dictionary(fc.constantFrom('x', 'y'), special)))
+    .map((value) => ({ value, json: stringifyExact(value) }));
+  fc.assert(
+    fc.property(fc.oneof(parsed, fc.array(foreign)), (records) => {
+      const byValue = new ColumnTracker();
+      const byText = new ColumnTracker();
+      const reported = records.flatMap(({ value, json }) => [...(byValue.addValue(value) ?? byValue.add(json))]);
+      for (const { json } of records) byText.add(json);
+      expect(reported.toSorted()).toEqual(byText.columns.toSorted());
+      expect(reported).toEqual(byValue.columns);
+    }),
+    { numRuns: 5_000 },
+  );
 });
 
 test('any list of keys survives its path', () => {
