@@ -8,10 +8,10 @@ import { type ExtractContext, extractPage, templateScope } from './extract-page.
 import { type FinishedResource, finishApi, incrementKey } from './finish-api.ts';
 import { firstRequest } from './first-request.ts';
 import { type IncrementalState, type IncrementalWindow, openWindow } from './incremental.ts';
-import { KeepOnce } from './keep-once.ts';
-import { keyReader } from './page-facts.ts';
 import { judgeResponse } from './judge-response.ts';
+import { KeepOnce } from './keep-once.ts';
 import { type LoadedParts, loadParts } from './load-parts.ts';
+import { keyReader } from './page-facts.ts';
 import { pageFollowUp, ROOT_FRAME } from './page-state.ts';
 import { withoutParam } from './paginate/edit-request.ts';
 import { type PrepareContext, prepareRequest } from './prepare-request.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ValueStore } from '../storage/store.ts';
-import { keyNumbers, type KeyReader, keyHash, listingOf, type PageFacts, pageFactsPrefixes } from './page-facts.ts';
+import { type KeyReader, keyHash, keyNumbers, listingOf, type PageFacts, pageFactsPrefixes } from './page-facts.ts';
 import { PrimaryKeys } from './primary-keys.ts';
 
 /** A page's records without those that came before, and the keys of both. */

@@ -26,10 +26,14 @@ export async function prepareRequest(
 ): Promise<PreparedRequest> {
   const { doom } = readUserData(userData);
   if (doom !== null) throw new ApiError(doom);
-  if (new URL(request.url).origin !== context.origin) return { request: withoutSecrets(request), ticket: null };
+  if (new URL(request.url).origin !== context.origin)
+    return { request: withoutSecrets(request), ticket: null, secretHeaders: [] };
   const revealed = reveal(request, context);
   const { request: authenticated, ticket } = await context.auth.apply(revealed, signal);
-  return { request: authenticated, ticket };
+  const secretHeaders = Object.keys(authenticated.headers).filter(
+    (name) => authenticated.headers[name] !== request.headers[name],
+  );
+  return { request: authenticated, ticket, secretHeaders };
 }
 
 function reveal(request: OutgoingRequest, { headers, vault }: PrepareContext): OutgoingRequest {

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { UsageError } from '../core/errors.ts';
 import { didYouMean } from '../core/nearest-name.ts';
-import { commandFor, optionFor } from './commands.ts';
+import { commandFor, OPERANDS, optionFor } from './commands.ts';
 import { type CommandName, OPTIONS, type OptionDefinition } from './options.ts';
 
 /** What was typed after the command word. */
@@ -118,8 +118,12 @@ function wrongValues(name: CommandName, values: ReadonlyMap<string, unknown>): s
 }
 
 function surplus(name: CommandName, operands: readonly string[]): string[] {
-  if (name === 'crawl' || operands.length === 0) return [];
-  return [`millrace ${name} takes options only, not ${operands.join(' ')}. See millrace ${name} --help.`];
+  const operand = OPERANDS[name]?.name;
+  if (operand?.endsWith('...]')) return [];
+  if (operand === undefined && operands.length > 0)
+    return [`millrace ${name} takes options only, not ${operands.join(' ')}. See millrace ${name} --help.`];
+  if (operand === undefined || operands.length === 1) return [];
+  return [`millrace ${name} takes one ${operand}, not ${operands.join(' ') || 'none'}. See millrace ${name} --help.`];
 }
 
 type GivenValue = { definition: OptionDefinition; option: string; value: string; known: ReadonlySet<string> };

@@ -2,8 +2,17 @@ import { Command, Option } from 'commander';
 import { OPTION_HELP } from './option-help.ts';
 import { COMMAND_SUMMARIES, type CommandName, OPTIONS, type OptionDefinition } from './options.ts';
 
-const OPERANDS: Partial<Record<CommandName, string>> = {
-  crawl: 'a URL, a file (.txt one URL a line, .csv, .jsonl, .yaml or .json input document; also .gz), or - for stdin',
+/** What a command takes besides options; in angle brackets what it cannot do without. */
+export const OPERANDS: Partial<Record<CommandName, { name: string; help: string }>> = {
+  crawl: {
+    name: '[INPUT...]',
+    help: 'a URL, a file (.txt one URL a line, .csv, .jsonl, .yaml or .json input document; also .gz), or - for stdin',
+  },
+  init: {
+    name: '<SOURCE>',
+    help: 'an OpenAPI 3 document (file or URL, YAML or JSON), or the URL of a list to look at',
+  },
+  validate: { name: '<FILE>', help: 'an input document, .yaml or .json' },
 };
 
 const EXAMPLES: Partial<Record<CommandName, string>> = {
@@ -15,6 +24,10 @@ Examples:
   millrace crawl --run nightly            continue the run "nightly"
 
 Without INPUT: INPUT.json in <storage>/key_value_stores/default if there is one, else the routes in src/routes.`,
+  init: `
+Examples:
+  millrace init openapi.yaml --output crawl.yaml
+  millrace init 'https://api.example.com/v1/products?limit=100' > crawl.yaml`,
 };
 
 const PROGRAM_NOTES = `
@@ -38,7 +51,7 @@ export function commandFor(name: CommandName): Command {
     .helpOption('-h, --help', 'Show this')
     .addHelpText('after', EXAMPLES[name] ?? '');
   const operands = OPERANDS[name];
-  if (operands !== undefined) command.argument('[INPUT...]', operands);
+  if (operands !== undefined) command.argument(operands.name, operands.help);
   for (const definition of OPTIONS[name]) command.addOption(optionFor(definition));
   return command;
 }
@@ -63,7 +76,7 @@ export function programHelp(width: number): string {
     program
       .command(name)
       .description(summary)
-      .usage(name === 'crawl' ? '[INPUT...] [options]' : '[options]');
+      .usage(`${OPERANDS[name as CommandName]?.name ?? ''} [options]`.trim());
   }
   return helpOf(program);
 }

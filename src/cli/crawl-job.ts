@@ -9,6 +9,7 @@ import { readDocument, shownPath } from '../config/read-document.ts';
 import { documentSources, listFileSpec } from '../config/source-specs.ts';
 import { UsageError } from '../core/errors.ts';
 import { allUsable } from './all-usable.ts';
+import { refuseApiProblems } from './api-problems.ts';
 import type { Arguments } from './arguments.ts';
 import { type CrawlInput, decideInput, type Given, givenInputs } from './crawl-input.ts';
 import { outputsOf } from './outputs.ts';
@@ -30,7 +31,7 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     givenInputs(args, edge.cwd),
   ]);
   const crawlInput = await decideInput(given, place, edge.env);
-  const parts = await inputParts(crawlInput, overrides, edge.cwd);
+  const parts = await inputParts(crawlInput, overrides, edge);
   refuseContradictions(args, parts.input);
   return deepFreeze({
     ...parts,
@@ -49,11 +50,16 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
 
 type InputParts = Pick<CrawlJob, 'input' | 'document' | 'overrides' | 'baseDir' | 'inputs'>;
 
-async function inputParts(from: CrawlInput, overrides: readonly Setting[], cwd: string): Promise<InputParts> {
+async function inputParts(
+  from: CrawlInput,
+  overrides: readonly Setting[],
+  { cwd, env }: Surroundings,
+): Promise<InputParts> {
   const source = from.document === null ? emptyDocument() : await readDocument(from.document, cwd);
   const loaded = loadInput(source, overrides);
   const baseDir = from.document === null || from.documentIsDefault ? cwd : dirname(from.document);
   const name = from.document === null ? 'the command line' : shownPath(from.document, cwd);
+  await refuseApiProblems(loaded.input, { source, settings: overrides, baseDir, env });
   const inputs = [
     ...operandSources(from.operands, loaded.input, cwd),
     ...documentSources(loaded.input, { name, baseDir }),

@@ -3,6 +3,9 @@ export const COMMAND_SUMMARIES = {
   crawl: 'Crawl URLs, a file of them, an input document, or the routes (the default command)',
   export: "Write a run's datasets to files",
   status: 'Show what a run has done and has left',
+  'retry-failed': "Put a run's failed requests back and crawl them",
+  init: 'Start an input document from an OpenAPI document, or from one URL',
+  validate: 'Check an input document without a request',
   'practice-api': 'Serve the practice API, to try a crawl against',
 } as const;
 
@@ -64,6 +67,32 @@ const messages = [
   },
 ] satisfies OptionDefinition[];
 
+const pace: readonly OptionDefinition[] = [
+  { flags: '--max-concurrency <count>', group: PACE, path: 'maxConcurrency', reads: 'number' },
+  { flags: '--max-concurrency-per-host <count>', group: PACE, path: 'hosts.*.maxConcurrency', reads: 'number' },
+  { flags: '--max-requests-per-minute <count>', group: PACE, path: 'maxRequestsPerMinute', reads: 'number' },
+  { flags: '--requests-per-second <rate>', group: PACE, path: 'hosts.*.requestsPerSecond', reads: 'number' },
+  { flags: '--headroom <share>', group: PACE, path: 'hosts.*.headroom', reads: 'number' },
+  {
+    flags: '--no-discovery',
+    group: PACE,
+    path: 'hosts.*.discovery',
+    reads: { constant: 'off' },
+    help: 'Start at the configured concurrency and rate at once, without looking for the limit of a host',
+  },
+  { flags: '--max-retries <count>', group: PACE, path: 'hosts.*.retry.maxRetries', reads: 'number' },
+  { flags: '--timeout <seconds>', group: PACE, path: 'hosts.*.timeouts.totalMs', reads: 'seconds' },
+  { flags: '--max-wait <seconds>', group: PACE, path: 'maxWaitSecs', reads: 'number' },
+  { flags: '--http-client <undici|got-scraping>', group: PACE, path: 'httpClient' },
+  {
+    flags: '--no-http2',
+    group: PACE,
+    path: 'hosts.*.http2',
+    reads: { constant: 'off' },
+    help: 'HTTP/1.1 only',
+  },
+];
+
 /** Every option of every command, in the order --help shows them. A new option is one entry here. */
 export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
   crawl: [
@@ -84,29 +113,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
       help: 'Crawl what robots.txt disallows: with the permission of its owner only',
     },
     { flags: '--contact <address>', group: WHAT, path: 'contact' },
-    { flags: '--max-concurrency <count>', group: PACE, path: 'maxConcurrency', reads: 'number' },
-    { flags: '--max-concurrency-per-host <count>', group: PACE, path: 'hosts.*.maxConcurrency', reads: 'number' },
-    { flags: '--max-requests-per-minute <count>', group: PACE, path: 'maxRequestsPerMinute', reads: 'number' },
-    { flags: '--requests-per-second <rate>', group: PACE, path: 'hosts.*.requestsPerSecond', reads: 'number' },
-    { flags: '--headroom <share>', group: PACE, path: 'hosts.*.headroom', reads: 'number' },
-    {
-      flags: '--no-discovery',
-      group: PACE,
-      path: 'hosts.*.discovery',
-      reads: { constant: 'off' },
-      help: 'Start at the configured concurrency and rate at once, without looking for the limit of a host',
-    },
-    { flags: '--max-retries <count>', group: PACE, path: 'hosts.*.retry.maxRetries', reads: 'number' },
-    { flags: '--timeout <seconds>', group: PACE, path: 'hosts.*.timeouts.totalMs', reads: 'seconds' },
-    { flags: '--max-wait <seconds>', group: PACE, path: 'maxWaitSecs', reads: 'number' },
-    { flags: '--http-client <undici|got-scraping>', group: PACE, path: 'httpClient' },
-    {
-      flags: '--no-http2',
-      group: PACE,
-      path: 'hosts.*.http2',
-      reads: { constant: 'off' },
-      help: 'HTTP/1.1 only',
-    },
+    ...pace,
     run,
     storageDir,
     { flags: '--fresh', group: RUN, help: 'Start anew; the run there is becomes <name>.previous' },
@@ -132,7 +139,40 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     { flags: '--json', group: OUTPUT, help: 'The paths of the files as one JSON document on stdout' },
     ...messages,
   ],
+  'retry-failed': [
+    {
+      flags: '--code <code>',
+      group: WHAT,
+      repeatable: true,
+      help: 'Only failures of this code, HTTP_503 for example. Repeatable',
+    },
+    { flags: '--host <host>', group: WHAT, repeatable: true, help: 'Only failures of this host. Repeatable' },
+    { flags: '--since <time>', group: WHAT, help: 'Only failures since then: 30m, 2h, 1d ago, or an ISO 8601 time' },
+    ...pace,
+    run,
+    storageDir,
+    output,
+    force,
+    { flags: '--no-export', group: OUTPUT, help: 'Write no files at the end' },
+    { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document on stdout, all else on stderr' },
+    ...messages,
+  ],
   status: [run, storageDir, { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document' }, ...messages],
+  init: [
+    { flags: '--output <file>', group: OUTPUT, help: 'Write it to this file (default: stdout)' },
+    { flags: '--force', group: OUTPUT, help: 'Replace a file that is there' },
+    {
+      flags: '--header <name: value>',
+      group: WHAT,
+      path: 'headers',
+      reads: 'header',
+      repeatable: true,
+      help: 'Sent to the URL; in what is written a variable stands for its value. Repeatable',
+    },
+    { flags: '--timeout <seconds>', group: PACE, path: 'hosts.*.timeouts.totalMs', reads: 'seconds' },
+    ...messages,
+  ],
+  validate: [...messages],
   'practice-api': [
     { flags: '--port <port>', group: BEHAVIOUR, path: 'practiceApi.port', reads: 'number' },
     { flags: '--items <count>', group: BEHAVIOUR, path: 'practiceApi.items', reads: 'number' },

@@ -24,6 +24,9 @@ const MODULES: Record<CommandName, () => Promise<CommandModule>> = {
   crawl: () => import('./crawl.ts'),
   export: () => import('./export.ts'),
   status: () => import('./status.ts'),
+  'retry-failed': () => import('./retry-failed.ts'),
+  init: () => import('./init.ts'),
+  validate: () => import('./validate.ts'),
   'practice-api': () => import('./practice-api.ts'),
 };
 

@@ -38,7 +38,16 @@ export function parseSettings<Schema extends z.ZodType>(
   if (result.success) return { settings: deepFreeze(result.data), document: deepFreeze(value as z.input<Schema>) };
   const scaleAt = (path: readonly PropertyKey[]): number => settingAt(settings, path)?.scale ?? 1;
   const problems = describeIssues(result.error.issues, { schema, value, scaleAt });
-  throw new UsageError(problems.map((problem) => `${placeText(problem, source, settings)}: ${problem.text}`));
+  throw problemsAt(problems, source, settings);
+}
+
+/** @returns the error of problems found in a document: where (file, line and column, or option), what, what to do */
+export function problemsAt(
+  problems: readonly Problem[],
+  source: SourceDocument,
+  settings: readonly Setting[],
+): UsageError {
+  return new UsageError(problems.map((problem) => `${placeText(problem, source, settings)}: ${problem.text}`));
 }
 
 function placeText(problem: Problem, source: SourceDocument, settings: readonly Setting[]): string {

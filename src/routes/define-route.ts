@@ -33,8 +33,14 @@ export type OutgoingRequest = {
   payload: string | null;
 };
 
-/** What `prepare` made of a request; the ticket goes to `judge`, and says which credentials were used, not what they are. */
-export type PreparedRequest = { request: OutgoingRequest; ticket: string | null };
+/** What `prepare` made of a request. */
+export type PreparedRequest = {
+  request: OutgoingRequest;
+  /** Goes to `judge`: says which credentials were used, not what they are. */
+  ticket: string | null;
+  /** Headers that must not go along with a redirect to another origin; names in lower case. */
+  secretHeaders: readonly string[];
+};
 
 /** A response as `judge` sees it; text and body are made only when asked for. */
 export type JudgedResponse = {

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { reckonCompleteness } from '../../src/api/completeness.ts';
-import {
-  keyHash,
-  listingOf,
-  type PageFacts,
-  pageFactsKey,
-  pageFactsPrefixes,
-} from '../../src/api/page-facts.ts';
+import { keyHash, listingOf, type PageFacts, pageFactsKey, pageFactsPrefixes } from '../../src/api/page-facts.ts';
 import type { ApiDocument } from '../../src/config/api-schema.ts';
 import { memoryValues, playCrawl } from './play-crawl.ts';
 

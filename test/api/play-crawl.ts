@@ -233,8 +233,7 @@ class Play {
   #extract({ stored, route, reply, request, userData, url }: Facts): 'done' {
     const page = { url, status: reply.status, headers: reply.headers, body: parsed(reply.text), userData, request };
     const result = runRoute(route, page);
-    for (const { dataset, record } of result.records)
-      this.#addRecord(dataset, record as Record<string, unknown>);
+    for (const { dataset, record } of result.records) this.#addRecord(dataset, record as Record<string, unknown>);
     for (const { issues, record } of result.invalid) this.#played.invalid.push({ label: stored.label, issues, record });
     for (const followUp of result.requests) this.#add(followUp);
     for (const { key, value } of result.values) this.#values.all.set(key, structuredClone(value));

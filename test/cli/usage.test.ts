@@ -48,7 +48,7 @@ describe('help and version', () => {
 
   test('an unknown command of help is told with the nearest', async () => {
     expect(messages(await run(['help', 'exprt']))).toEqual([
-      'There is no command exprt. Did you mean export? There are crawl, export, status, practice-api.',
+      'There is no command exprt. Did you mean export? There are crawl, export, status, init, validate, practice-api.',
     ]);
   });
 });
