@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CrawlJob } from './config/crawl-job.ts';
 import type { PracticeApiJob } from './config/practice-api-schema.ts';
-import type { ExportJob, StatusJob } from './config/run-jobs.ts';
+import type { ExportJob, RetryJob, StatusJob } from './config/run-jobs.ts';
 import type { Ports } from './core/ports.ts';
 import type { Summary } from './core/summary.ts';
 import type { LiveArea } from './report/terminal.ts';
@@ -31,6 +31,8 @@ export type AppCommands = {
    * @returns exitCode 0 or 3; a summary of state `interrupted` ends with the signal's code instead
    */
   crawl(job: CrawlJob, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 | 3 }>;
+  /** Puts failed requests back, then as `crawl`. */
+  retryFailed(job: RetryJob, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 | 3 }>;
   /** @returns absolute paths of the files written */
   exportRun(job: ExportJob, context: CommandContext): Promise<{ files: readonly string[] }>;
   /** @returns what the run has done and has left, from the store alone; a run in use can be asked too */

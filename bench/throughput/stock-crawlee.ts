@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Configuration, Dataset, HttpCrawler, LogLevel, log } from '@crawlee/http';
+import { Configuration, HttpCrawler, LogLevel, log } from '@crawlee/http';
 import { MemoryStorage } from '@crawlee/memory-storage';
 
 const [base = '', requests = '0', concurrency = '50'] = process.argv.slice(2);
@@ -18,8 +18,8 @@ const crawler = new HttpCrawler(
   {
     minConcurrency: Number(concurrency),
     maxConcurrency: Number(concurrency),
-    requestHandler: async ({ json, request }) => {
-      await Dataset.pushData({ url: request.url, ...json }, { config } as never);
+    requestHandler: async ({ json, request, pushData }) => {
+      await pushData({ url: request.url, ...json });
     },
   },
   config,

@@ -3,8 +3,6 @@ import type { CommandContext } from '../app-commands.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Summary } from '../core/summary.ts';
-import { FAILURES_DATASET, type FailureRecord } from '../crawl/failure-record.ts';
-import { rowsByPage } from '../export/rows.ts';
 import { BUNDLED_PRACTICE_API } from '../practice-api/options.ts';
 import type { PracticeApi } from '../practice-api/start-practice-api.ts';
 import { sourcesFingerprint } from '../queue/sources/fingerprint.ts';
@@ -13,10 +11,10 @@ import { printSummary } from '../report/print-summary.ts';
 import { routes as ownRoutes } from '../routes/index.ts';
 import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
 import { readRun } from '../storage/runs.ts';
-import type { RunStore } from '../storage/store.ts';
 import type { Composition } from './compose.ts';
 import { type CrawlEnd, runCrawl } from './crawl-run.ts';
 import { compileDeclaredApi, inspectDeclaredApi } from './declared-api.ts';
+import { failuresByLabel } from './failures-of.ts';
 import { plainListOf } from './plain-list-of.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
@@ -104,7 +102,7 @@ async function crawlPrepared(
     },
   });
   const isFinished = end.counts.pending === 0 && end.feed.isDone;
-  const resources = isFinished && api !== null ? await api.finish(await failuresByLabel(run.store)) : [];
+  const resources = isFinished && api !== null ? await api.finish(await failuresByLabel(run.store.datasets)) : [];
   const mayExport = job.exportAtEnd && !job.join && !end.wasInterrupted;
   const files = mayExport ? await exportAll(prepared, { own: ownFiles, context }) : [];
   meta.exports = [...new Set([...meta.exports, ...files])];
@@ -135,18 +133,6 @@ async function requireUsable(job: CrawlJob, { env }: CommandContext): Promise<vo
   plainListOf(job.input);
   requireSecrets(job.input, openVault(env, job.baseDir));
   await inspectDeclaredApi(job, env);
-}
-
-/** Failed requests by label, from their rows. */
-async function failuresByLabel({ datasets }: RunStore): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  for await (const rows of rowsByPage((page) => datasets.page(FAILURES_DATASET, page))()) {
-    for (const { json } of rows) {
-      const { label } = JSON.parse(json) as FailureRecord;
-      if (label !== null) counts.set(label, (counts.get(label) ?? 0) + 1);
-    }
-  }
-  return counts;
 }
 
 async function sayHowItBegins({ isResumed, job, run }: PreparedRun, { ports }: CommandContext): Promise<void> {

@@ -9,6 +9,7 @@ import { buildSummary } from '../report/summary.ts';
 import { isRunInUse, openRun, readRun, runPaths } from '../storage/runs.ts';
 import type { RunStore } from '../storage/store.ts';
 import { RECORDER_KEY } from './compose.ts';
+import { failureGroupsOf } from './failures-of.ts';
 import { hostConfigs } from './host-configs.ts';
 import { loadFeed, loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
 import { writeExports } from './write-exports.ts';
@@ -55,13 +56,14 @@ async function summaryFromStore(
   const { clock } = context.ports;
   const input = inputSchema.parse(meta.document);
   const hostConfig = hostConfigs(input.hosts);
-  const state = await store.values.get<RecorderState>(RECORDER_KEY);
+  const stored = await store.values.get<RecorderState>(RECORDER_KEY);
+  const recorder = stored ?? createRecorder({ ports: context.ports, run: job.run }).toState();
   const feed = await loadFeed(store.values);
   const counts = await store.queue.counts();
   const isRunning = await isRunInUse({ storageDir: job.storageDir, name: job.run, clock });
   const isFinished = counts.pending === 0 && feed.isDone;
   return buildSummary({
-    recorder: state ?? createRecorder({ ports: context.ports, run: job.run }).toState(),
+    recorder: { ...recorder, failures: await failureGroupsOf(store.datasets) },
     state: isRunning ? 'running' : isFinished ? 'finished' : 'interrupted',
     queue: counts,
     datasets: await store.datasets.list(),

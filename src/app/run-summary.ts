@@ -2,6 +2,7 @@ import type { CompletenessSummary, Summary } from '../core/summary.ts';
 import { diagnose } from '../measure/diagnosis/diagnose.ts';
 import { buildSummary } from '../report/summary.ts';
 import type { CrawlEnd } from './crawl-run.ts';
+import { failureGroupsOf } from './failures-of.ts';
 import { hostConfigs } from './host-configs.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
@@ -18,7 +19,8 @@ export async function summaryOf(facts: {
   const hostConfig = hostConfigs(job.input.hosts);
   const { lines, malformed, duplicates } = end.feed;
   const { maxConcurrency, maxRequestsPerMinute, durability } = job.input;
-  const recorder = end.composition.recorder.toState();
+  // Failures from their rows: one that a retry has mended is none any more.
+  const recorder = { ...end.composition.recorder.toState(), failures: await failureGroupsOf(datasets) };
   const slots = end.composition.slots.toState();
   return buildSummary({
     recorder,

@@ -41,9 +41,12 @@ export async function checkOutputs({
  * @returns absolute paths of the files written
  */
 export async function writeExports(request: ExportRequest): Promise<string[]> {
-  const all = (await request.datasets.list()).filter(({ count }) => count > 0).map(({ name }) => name);
-  const wanted = request.names === null ? all : request.names;
-  const plans = request.outputs.length > 0 ? plansFor(request.outputs, wanted) : ownPlans(request, wanted);
+  const datasets = await request.datasets.list();
+  const wanted = request.names ?? datasets.map(({ name }) => name);
+  const filled = new Set(datasets.filter(({ count }) => count > 0).map(({ name }) => name));
+  const all = request.outputs.length > 0 ? plansFor(request.outputs, wanted) : ownPlans(request, wanted);
+  // An empty dataset gets no file, unless an earlier one of the run would go on showing rows that are gone.
+  const plans = all.filter(({ dataset, output }) => filled.has(dataset) || request.own.has(resolve(output.path)));
   const files: string[] = [];
   for (const plan of plans) files.push(await writeOne(request, plan));
   return files.filter((path) => path !== STDOUT);

@@ -1,4 +1,4 @@
-import type { OutputSpec } from './crawl-job.ts';
+import type { CrawlJob, OutputSpec } from './crawl-job.ts';
 
 /** A run in a storage folder. */
 export type RunPlace = { run: string /** Absolute. */; storageDir: string };
@@ -11,6 +11,14 @@ export type ExportJob = RunPlace & {
   outputs: readonly OutputSpec[];
   force: boolean;
   json: boolean;
+};
+
+/** What `retry-failed` is asked to do. */
+export type RetryJob = {
+  /** All criteria given must hold; none = every failed request. */
+  selection: { reasons?: readonly string[]; hosts?: readonly string[] /** Epoch ms. */; handledSinceMs?: number };
+  /** The crawl that follows: of source `resume`. */
+  crawl: CrawlJob;
 };
 
 /** What `status` is asked to do. */

@@ -1,0 +1,69 @@
+import { loadInput } from '../config/load-input.ts';
+import { emptyDocument } from '../config/parse-settings.ts';
+import type { RetryJob } from '../config/run-jobs.ts';
+import { UsageError } from '../core/errors.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/units.ts';
+import type { Arguments } from './arguments.ts';
+import { contextOf } from './context.ts';
+import { exitCodeOf } from './crawl.ts';
+import { loadApp } from './load-app.ts';
+import { outputsOf } from './outputs.ts';
+import { overridesOf } from './overrides.ts';
+import type { Edge } from './run-cli.ts';
+import { runPlaceOf } from './run-place.ts';
+
+/** `millrace retry-failed`: failed requests once more, then as crawl. */
+export async function run(args: Arguments, edge: Edge): Promise<number> {
+  const job = retryJob(args, edge);
+  const { retryFailed } = await loadApp();
+  const { summary, exitCode } = await retryFailed(job, await contextOf(args, edge));
+  if (job.crawl.json) edge.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+  return exitCodeOf(summary, exitCode, edge);
+}
+
+/** @throws UsageError when an option's value is not usable */
+export function retryJob(args: Arguments, edge: Pick<Edge, 'cwd' | 'env' | 'ports'>): RetryJob {
+  const overrides = overridesOf(args);
+  const isQuiet = args.has('--quiet');
+  const since = args.text('--since');
+  return {
+    selection: {
+      ...(args.has('--code') ? { reasons: args.list('--code') } : {}),
+      ...(args.has('--host') ? { hosts: args.list('--host').map((host) => host.toLowerCase()) } : {}),
+      ...(since === undefined ? {} : { handledSinceMs: timeOf(since, edge.ports.clock.wallMs()) }),
+    },
+    crawl: {
+      ...loadInput(emptyDocument(), overrides),
+      ...runPlaceOf(args, edge),
+      runGiven: true,
+      baseDir: edge.cwd,
+      source: 'resume',
+      inputs: [],
+      outputs: outputsOf(args.list('--output'), edge.cwd),
+      fresh: false,
+      join: false,
+      exportAtEnd: !args.has('--no-export'),
+      force: args.has('--force'),
+      json: args.has('--json'),
+      progress: isQuiet ? 'off' : 'auto',
+      quiet: isQuiet,
+    },
+  };
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
+
+/**
+ * @param text "90m", "2h", "1d" (that long ago) or an ISO 8601 time
+ * @returns epoch ms
+ * @throws UsageError for anything else
+ */
+export function timeOf(text: string, nowMs: number): number {
+  const ago = /^(\d+)([smhd])$/.exec(text);
+  if (ago !== null) return nowMs - Number(ago[1]) * UNITS_MS[ago[2]!]!;
+  const atMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(atMs)) return atMs;
+  throw new UsageError(
+    `--since: "${text}" is no time. Write how long ago (30m, 2h, 1d), or an ISO 8601 time (2026-01-31T12:00:00Z).`,
+  );
+}
