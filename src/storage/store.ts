@@ -14,6 +14,8 @@ export type NewRequest = {
   label: string | null;
   /** JSON object with payload, headers, userData, crawlDepth, ...; null when all are at their defaults. */
   data: string | null;
+  /** Goes before all that waits, when it comes with a unit of work; left out = after. `add` has an option for it. */
+  forefront?: boolean;
 };
 
 export type AddResult = { id: string; wasAlreadyPresent: boolean; wasAlreadyHandled: boolean };

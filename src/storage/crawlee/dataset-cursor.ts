@@ -25,8 +25,8 @@ export class DatasetCursor {
     this.#database = database;
     this.#datasetId = datasetId;
     const table = tableOf(datasetId);
-    this.#forward = database.prepareRows(`SELECT seq, json FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ?`);
-    this.#backward = database.prepareRows(`SELECT seq, json FROM ${table} WHERE seq < ? ORDER BY seq DESC LIMIT ?`);
+    this.#forward = database.prepareRows(`SELECT seq, json FROM ${table} WHERE seq > ?+0 ORDER BY seq LIMIT ?+0`);
+    this.#backward = database.prepareRows(`SELECT seq, json FROM ${table} WHERE seq < ?+0 ORDER BY seq DESC LIMIT ?+0`);
     this.#seqForward = database.prepareRows(`SELECT seq FROM ${table} ORDER BY seq LIMIT 1 OFFSET ?`);
     this.#seqBackward = database.prepareRows(`SELECT seq FROM ${table} ORDER BY seq DESC LIMIT 1 OFFSET ?`);
   }

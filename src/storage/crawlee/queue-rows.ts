@@ -57,7 +57,7 @@ export class QueueRows {
     this.#find = database.prepareRows(
       `SELECT request.id, data, done.request_id IS NOT NULL, order_no, leased.rank, leased.expires_at FROM request
        LEFT JOIN done ON done.request_id = request.id LEFT JOIN leased ON leased.request_id = request.id
-       WHERE request.queue_id = ? AND crawlee_id = ?`,
+       WHERE request.queue_id = ?+0 AND crawlee_id = ?||''`,
     );
     this.#insert = database.prepareRows(
       `INSERT INTO request (queue_id, template, digits, host_id, added_at, url, unique_key, data, crawlee_id, order_no)
@@ -84,14 +84,14 @@ export class QueueRows {
     this.#deleteRequest = database.prepareRows('DELETE FROM request WHERE id = ?');
     this.#head = database.prepareRows(
       `SELECT data FROM (
-         SELECT * FROM (SELECT request_id, rank FROM ready WHERE queue_id = ?1 AND host_id = ${NO_HOST}
-                        ORDER BY rank, request_id LIMIT ?2)
-         UNION ALL SELECT request_id, ${RANK_OF_EXPIRED} FROM leased WHERE queue_id = ?1)
-       JOIN request ON request.id = request_id ORDER BY rank, request_id LIMIT ?2`,
+         SELECT * FROM (SELECT request_id, rank FROM ready WHERE queue_id = ?1+0 AND host_id = ${NO_HOST}
+                        ORDER BY rank, request_id LIMIT ?2+0)
+         UNION ALL SELECT request_id, ${RANK_OF_EXPIRED} FROM leased WHERE queue_id = ?1+0)
+       JOIN request ON request.id = request_id ORDER BY rank, request_id LIMIT ?2+0`,
     );
     this.#firstReady = database.prepareRows(
       `SELECT request_id, rank, data FROM ready CROSS JOIN request ON request.id = request_id
-       WHERE ready.queue_id = ? AND ready.host_id = ${NO_HOST} ORDER BY rank, request_id LIMIT ?`,
+       WHERE ready.queue_id = ?+0 AND ready.host_id = ${NO_HOST} ORDER BY rank, request_id LIMIT ?+0`,
     );
     this.#expired = database.prepareRows(
       `SELECT request_id, ${RANK_OF_EXPIRED} FROM leased WHERE queue_id = ? AND expires_at <= ?`,

@@ -37,12 +37,12 @@ export class Claims {
     this.#leases = parts.leases;
     this.#delays = parts.delays;
     this.#nextHost = database.prepareRows(
-      'SELECT host_id FROM ready WHERE queue_id = ? AND host_id > ? ORDER BY host_id LIMIT 1',
+      'SELECT host_id FROM ready WHERE queue_id = ?+0 AND host_id > ? ORDER BY host_id LIMIT 1',
     );
     this.#select = database.prepareRows(
       `SELECT request_id, rank, claims, added_at, patch, ${REQUEST_COLUMNS}
        FROM ready CROSS JOIN request ON request.id = request_id
-       WHERE ready.queue_id = ? AND ready.host_id = ? ORDER BY rank, request_id LIMIT ?`,
+       WHERE ready.queue_id = ?+0 AND ready.host_id = ?+0 ORDER BY rank, request_id LIMIT ?+0`,
     );
     this.#lease = database.prepareRows(
       `INSERT INTO leased (request_id, token, worker, expires_at, queue_id, host_id, rank, claims)

@@ -73,7 +73,12 @@ export class SqliteDatabase {
     return this.#guard(() => this.#db.prepare(sql));
   }
 
-  /** As `prepare`, with rows as arrays: for what runs once a request. */
+  /**
+   * As `prepare`, with rows as arrays: for what runs once a request.
+   *
+   * Such statements write `?+0` for a parameter in a join, beside an ORDER BY, or as a LIMIT: there the planner looks at
+   * a bare parameter's value, and SQLite prepares the statement anew every time it runs (measured: 20 us instead of 3).
+   */
   prepareRows(sql: string): RowStatement {
     const statement = this.prepare(sql);
     statement.setReturnArrays(true);

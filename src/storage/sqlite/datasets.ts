@@ -72,7 +72,7 @@ export class SqliteDatasets implements DatasetStore {
     let page = this.#pages.get(datasetId);
     if (!page) {
       page = this.#database.prepareRows(
-        `SELECT seq, json FROM ${tableOf(datasetId)} WHERE seq > ? ORDER BY seq LIMIT ?`,
+        `SELECT seq, json FROM ${tableOf(datasetId)} WHERE seq > ?+0 ORDER BY seq LIMIT ?+0`,
       );
       this.#pages.set(datasetId, page);
     }

@@ -26,7 +26,7 @@ export class Delays {
     );
     this.#deleteDue = database.prepareRows('DELETE FROM delayed WHERE due_at <= ?');
     this.#selectFirst = database.prepareRows(
-      'SELECT due_at, host_id FROM delayed WHERE queue_id = ? ORDER BY due_at, request_id LIMIT ?',
+      'SELECT due_at, host_id FROM delayed WHERE queue_id = ?+0 ORDER BY due_at, request_id LIMIT ?+0',
     );
     this.#selectAll = database.prepareRows('SELECT due_at, request_id, host_id, rank, claims FROM delayed');
     this.#deleteAll = database.prepareRows('DELETE FROM delayed');
