@@ -221,6 +221,19 @@ describe('stops', () => {
     expect(played.records.items).toEqual(server.all);
   });
 
+  test.each([9, 10, 25])('a total that is the length of the page is not believed: %i records', async (count) => {
+    const server = listingServer(count);
+    const answer: typeof server.answer = (request) => {
+      const { body } = server.answer(request);
+      const { items } = body as { items: unknown[] };
+      return { body: { items, total: items.length } };
+    };
+    const endpoint: Endpoint = { path: 'offset', paginator: { type: 'offset', limit: 10, totalPath: '$.total' } };
+    const played = await playCrawl(api(endpoint), { answer });
+    expect(played.records.items).toEqual(server.all);
+    expect(played.said.some((line) => line.includes('less than there is'))).toBe(count > 10);
+  });
+
   test('an empty page between two others does not end a listing whose server names the next page', async () => {
     const pages: Record<string, object> = {
       '': { items: [{ id: 1 }], next: 'a' },

@@ -44,9 +44,12 @@ export function offsetPaginator(config: OffsetConfig, options: PaginatorOptions)
       const { offset, limit } = positionOf(state);
       const advance = response.listLength > 0 ? response.listLength : limit;
       const from = offset + advance;
-      const total = readTotal(response);
+      const stated = readTotal(response);
+      const isFirst = offset === config.offset;
+      const { total, warning } = believedTotal({ stated, offset, limit, got: response.listLength, isFirst });
       const extra = {
-        ...missingTotal(config.totalPath, total),
+        ...missingTotal(config.totalPath, stated),
+        ...(warning === undefined ? {} : { warning }),
         ...cappedLimit({ asked: limit, got: response.listLength, from, total }),
       };
       if (from > maximum) return done(`maximumOffset ${maximum}`, extra);
@@ -60,9 +63,10 @@ export function offsetPaginator(config: OffsetConfig, options: PaginatorOptions)
         ...extra,
       };
     },
-    total(response) {
+    total(response, state) {
       const records = readTotal(response);
-      return records === undefined ? null : { records };
+      const isBeyond = response.listLength > 0 && positionOf(state).offset >= (records ?? 0);
+      return records === undefined || isBeyond ? null : { records };
     },
     position: (state) => ({ offset: positionOf(state).offset }),
   };
@@ -79,6 +83,21 @@ function offsetTarget(config: OffsetConfig): ValueTarget {
 function limitTarget(config: OffsetConfig): ValueTarget | null {
   if (config.limitBodyPath !== undefined) return { bodyPath: config.limitBodyPath };
   return config.limitParam === null ? null : { param: config.limitParam };
+}
+
+type StatedTotal = { stated: number | undefined; offset: number; limit: number; got: number; isFirst: boolean };
+
+/**
+ * Some servers state the length of the page where the total should be (a Verdaccio search does). A full first page
+ * that claims to be all is asked beyond once; a total with records beyond it is none.
+ */
+function believedTotal({ stated, offset, limit, got, isFirst }: StatedTotal): { total?: number; warning?: string } {
+  if (stated === undefined) return {};
+  if (got > 0 && offset >= stated) {
+    const warning = 'the total stated is less than there is: pages are fetched one by one until one is empty';
+    return { warning };
+  }
+  return isFirst && stated - offset === got && got >= limit ? {} : { total: stated };
 }
 
 /** The one warning of a declared total that is not there. */
