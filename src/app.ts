@@ -16,5 +16,8 @@ export const exportRun: AppCommands['exportRun'] = async (job, context) =>
 export const runStatus: AppCommands['runStatus'] = async (job, context) =>
   (await import('./app/look-commands.ts')).runStatus(job, context);
 
+export const probe: AppCommands['probe'] = async (job, context) =>
+  (await import('./app/measure-commands.ts')).probe(job, context);
+
 export const servePracticeApi: AppCommands['servePracticeApi'] = async (job, context, onListening) =>
   (await import('./app/practice-command.ts')).servePracticeApi(job, context, onListening);

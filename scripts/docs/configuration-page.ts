@@ -12,7 +12,7 @@ export function configurationPage(): string {
   const tables: Record<string, () => string> = {
     input: () =>
       settingsTable(
-        settings.filter(({ path }) => !/^(hosts\.|practiceApi\.)/.test(path)),
+        settings.filter(({ path }) => !/^(hosts|practiceApi|probe|ramp|bench)\./.test(path)),
         '',
       ),
     host: () =>
@@ -55,7 +55,7 @@ function optionsTable(name: CommandName): string {
 }
 
 function setText({ path }: OptionDefinition): string {
-  return path === undefined || path.startsWith('practiceApi.') ? '' : `\`${path}\``;
+  return path === undefined || /^(practiceApi|probe|ramp|bench)\./.test(path) ? '' : `\`${path}\``;
 }
 
 function optionOf(path: string): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { hostSchema } from '../../src/config/host-schema.ts';
 import { inputSchema } from '../../src/config/input-schema.ts';
+import { benchSchema, probeSchema, rampSchema } from '../../src/config/measure-schema.ts';
 import { practiceApiSchema } from '../../src/config/practice-api-schema.ts';
 
 /** One key of a schema, as the documentation shows it. */
@@ -33,6 +34,9 @@ export function allSettings(): SettingFacts[] {
     ...settingsOf(inputSchema, '').filter(({ path }) => path !== 'api'),
     ...settingsOf(hostSchema, 'hosts.*.'),
     ...settingsOf(practiceApiSchema, 'practiceApi.'),
+    ...settingsOf(probeSchema, 'probe.'),
+    ...settingsOf(rampSchema, 'ramp.'),
+    ...settingsOf(benchSchema, 'bench.'),
   ];
 }
 

@@ -12,6 +12,7 @@ export const OPERANDS: Partial<Record<CommandName, { name: string; help: string 
     name: '<SOURCE>',
     help: 'an OpenAPI 3 document (file or URL, YAML or JSON), or the URL of a list to look at',
   },
+  probe: { name: '[URL...]', help: 'what to measure' },
   validate: { name: '<FILE>', help: 'an input document, .yaml or .json' },
 };
 
@@ -24,6 +25,12 @@ Examples:
   millrace crawl --run nightly            continue the run "nightly"
 
 Without INPUT: INPUT.json in <storage>/key_value_stores/default if there is one, else the routes in src/routes.`,
+  probe: `
+Examples:
+  millrace probe https://api.example.com/items/1
+  millrace probe https://api.example.com/items/1 --rate 200 --save frankfurt.json
+  millrace probe --compare frankfurt.json virginia.json
+  millrace probe                          check Node, storage, DNS, proxies, clock, limits`,
   init: `
 Examples:
   millrace init openapi.yaml --output crawl.yaml

@@ -6,6 +6,7 @@ export const COMMAND_SUMMARIES = {
   'retry-failed': "Put a run's failed requests back and crawl them",
   init: 'Start an input document from an OpenAPI document, or from one URL',
   validate: 'Check an input document without a request',
+  probe: "Measure what one request's time is made of; without a URL, check the set-up",
   'practice-api': 'Serve the practice API, to try a crawl against',
 } as const;
 
@@ -34,6 +35,7 @@ const PACE = 'How fast:';
 const RUN = 'The run:';
 const OUTPUT = 'Results and messages:';
 const BEHAVIOUR = 'How it behaves:';
+const SETUP = 'Without a URL:';
 
 const run = {
   flags: '--run <name>',
@@ -92,6 +94,15 @@ const pace: readonly OptionDefinition[] = [
     help: 'HTTP/1.1 only',
   },
 ];
+
+/** What is sent by a command that measures; `schema` names its settings. */
+function measuredRequest(schema: 'probe' | 'ramp' | 'bench'): OptionDefinition[] {
+  return [
+    { flags: '--header <name: value>', group: WHAT, path: `${schema}.headers`, reads: 'header', repeatable: true },
+    { flags: '--no-http2', group: WHAT, path: `${schema}.http2`, reads: { constant: 'off' }, help: 'HTTP/1.1 only' },
+    { flags: '--timeout <seconds>', group: WHAT, path: `${schema}.timeoutMs`, reads: 'seconds' },
+  ];
+}
 
 /** Every option of every command, in the order --help shows them. A new option is one entry here. */
 export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
@@ -173,6 +184,23 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     ...messages,
   ],
   validate: [...messages],
+  probe: [
+    ...measuredRequest('probe'),
+    { flags: '--rate <rate>', group: PACE, path: 'probe.rate', reads: 'number' },
+    { flags: '--max-concurrency <count>', group: PACE, path: 'probe.maxConcurrency', reads: 'number' },
+    { flags: '--keep-alive <seconds>', group: PACE, path: 'probe.keepAliveMs', reads: 'seconds' },
+    { flags: '--save <file>', group: OUTPUT, help: 'Keep what was measured in this file, for --compare' },
+    {
+      flags: '--compare <files...>',
+      group: OUTPUT,
+      repeatable: true,
+      help: 'Put what --save has kept at several places side by side: which one to crawl from',
+    },
+    { ...storageDir, group: SETUP },
+    { flags: '--database <url>', group: SETUP, help: 'PostgreSQL to look for (default: MILLRACE_DATABASE_URL)' },
+    { flags: '--json', group: OUTPUT, help: 'What was measured as one JSON document' },
+    ...messages,
+  ],
   'practice-api': [
     { flags: '--port <port>', group: BEHAVIOUR, path: 'practiceApi.port', reads: 'number' },
     { flags: '--items <count>', group: BEHAVIOUR, path: 'practiceApi.items', reads: 'number' },

@@ -27,6 +27,7 @@ const MODULES: Record<CommandName, () => Promise<CommandModule>> = {
   'retry-failed': () => import('./retry-failed.ts'),
   init: () => import('./init.ts'),
   validate: () => import('./validate.ts'),
+  probe: () => import('./probe.ts'),
   'practice-api': () => import('./practice-api.ts'),
 };
 

@@ -1,0 +1,126 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { AppCommands, CommandContext } from '../app-commands.ts';
+import type { ProbeJob } from '../config/measure-jobs.ts';
+import type { ProbeSettings } from '../config/measure-schema.ts';
+import { EnvironmentError, messageOf, UsageError } from '../core/errors.ts';
+import { createUndiciClient } from '../http/undici-client.ts';
+import { describeMachine } from '../measure/common/machine.ts';
+import type { MeasureTarget, OpenClient } from '../measure/common/send.ts';
+import { compareProbes, printComparison, readSavedProbe } from '../measure/probe/compare-probes.ts';
+import { printProbe } from '../measure/probe/print-probe.ts';
+import type { ProbeReport, UrlProbe } from '../measure/probe/probe-report.ts';
+import { probeUrl } from '../measure/probe/probe-url.ts';
+import { checkSetup, printSetup } from '../measure/setup/check-setup.ts';
+import { openVault } from './secrets.ts';
+import { ownVersion, userAgentOf } from './user-agent.ts';
+
+const PRODUCT_TOKEN = 'millrace';
+const FRESH_SAMPLES = 3;
+const REUSED_SAMPLES = 5;
+const MOST_CONNECTIONS = 10_000;
+
+/** `millrace probe`: URLs, two saved reports side by side, or the set-up. */
+export const probe: AppCommands['probe'] = (job, context) => {
+  if (job.kind === 'setup') return probeSetup(job, context);
+  return job.kind === 'compare' ? compareSaved(job, context) : probeUrls(job, context);
+};
+
+async function probeUrls(
+  job: Extract<ProbeJob, { kind: 'urls' }>,
+  context: CommandContext,
+): ReturnType<AppCommands['probe']> {
+  const urls: UrlProbe[] = [];
+  for (const url of job.urls) urls.push(await probeOne(url, job.settings, context));
+  const { clock } = context.ports;
+  const report: ProbeReport = {
+    kind: 'millrace probe',
+    version: 1,
+    madeAt: new Date(clock.wallMs()).toISOString(),
+    machine: describeMachine(context.env, ownVersion()),
+    urls,
+  };
+  if (job.saveTo !== null) await save(job.saveTo, report);
+  const isAnswered = urls.every(({ error, refusal }) => error === null && refusal === null);
+  return {
+    text: job.json ? JSON.stringify(report, null, 2) : urls.map((found) => printProbe(found, context)).join('\n\n\n'),
+    exitCode: isAnswered ? 0 : 3,
+  };
+}
+
+function probeOne(url: string, settings: ProbeSettings, context: CommandContext): Promise<UrlProbe> {
+  const { clock } = context.ports;
+  return probeUrl(targetOf(url, settings, context), {
+    clock,
+    openClient: clientsOf(context),
+    trust: {},
+    freshCount: FRESH_SAMPLES,
+    reusedCount: REUSED_SAMPLES,
+    keepAliveBoundMs: settings.keepAliveMs,
+    productToken: PRODUCT_TOKEN,
+    wishedRps: settings.rate,
+    maxConcurrency: settings.maxConcurrency,
+    signal: context.signal,
+  });
+}
+
+async function save(file: string, report: ProbeReport): Promise<void> {
+  await writeFile(file, `${JSON.stringify(report, null, 2)}\n`).catch((error: unknown) => {
+    throw new EnvironmentError(`${file} cannot be written: ${messageOf(error)}`, { cause: error });
+  });
+}
+
+async function compareSaved(
+  { files, json }: Extract<ProbeJob, { kind: 'compare' }>,
+  { color }: CommandContext,
+): ReturnType<AppCommands['probe']> {
+  const reports = await Promise.all(
+    files.map(async (file) => ({ name: basename(file, '.json'), report: readSavedProbe(await read(file), file) })),
+  );
+  const comparisons = compareProbes(reports);
+  if (comparisons.length === 0) throw new UsageError('No URL was measured in more than one of these probes.');
+  return { text: json ? JSON.stringify(comparisons, null, 2) : printComparison(comparisons, { color }), exitCode: 0 };
+}
+
+async function read(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  });
+}
+
+async function probeSetup(
+  { storageDir, databaseUrl, json }: Extract<ProbeJob, { kind: 'setup' }>,
+  { ports, env, color }: CommandContext,
+): ReturnType<AppCommands['probe']> {
+  const checks = await checkSetup({ clock: ports.clock, env, storageDir, databaseUrl });
+  return {
+    text: json ? JSON.stringify(checks, null, 2) : printSetup(checks, { color }),
+    exitCode: checks.some(({ status }) => status === 'problem') ? 1 : 0,
+  };
+}
+
+/** What a crawl would send, so that the server treats both alike. */
+function targetOf(
+  url: string,
+  { headers, http2, timeoutMs }: Pick<ProbeSettings, 'headers' | 'http2' | 'timeoutMs'>,
+  { env }: CommandContext,
+): MeasureTarget {
+  const vault = openVault(env, process.cwd());
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), vault.reveal(value)] as const);
+  return {
+    url,
+    headers: {
+      accept: 'application/json, */*;q=0.8',
+      'accept-encoding': 'gzip, deflate, br, zstd',
+      'user-agent': userAgentOf({ userAgent: null, contact: null }),
+      ...Object.fromEntries(own),
+    },
+    http2,
+    timeouts: { connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs },
+  };
+}
+
+function clientsOf({ ports }: CommandContext): OpenClient {
+  return ({ resolve, maxConnectionsPerOrigin = MOST_CONNECTIONS } = {}) =>
+    createUndiciClient({ ports, maxConnectionsPerOrigin, blockPrivateAddresses: false, resolve });
+}
