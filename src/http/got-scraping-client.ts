@@ -208,7 +208,8 @@ const FIXED_OPTIONS = {
   timeout: { request: undefined },
   https: { rejectUnauthorized: true },
   useHeaderGenerator: false,
-  insecureHTTPParser: false,
+  // As got-scraping has it: browsers put up with a good deal.
+  insecureHTTPParser: true,
 } as const satisfies OptionsInit;
 
 /** Makes got send by Node's own request, over our connections. */
