@@ -1,8 +1,9 @@
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import { gotScraping, type OptionsInit, TransformHeadersAgent } from 'got-scraping';
+import { gotScraping, type OptionsInit } from 'got-scraping';
 import type { Ports } from '../core/ports.ts';
 import { AbortListeners } from './abort-listeners.ts';
+import { BrowserOrderAgent } from './browser-order-agent.ts';
 import type { ConnectionStats, HttpClient, HttpRequest, HttpResponse } from './client.ts';
 import { connectRoute, TlsSessions } from './connect-route.ts';
 import { MAX_HEADER_BYTES } from './connection.ts';
@@ -12,7 +13,7 @@ import { GotExchange, type WireOpening } from './got-exchange.ts';
 import { clientClosed, type SocketPorts, type TlsTrust } from './open-socket.ts';
 import { OriginGate } from './origin-gate.ts';
 import { isForwarded, type ProxyRoute, parseProxy, refusedByProxy } from './proxy-tunnel.ts';
-import { refuseLongHeaders } from './request-headers.ts';
+import { ACCEPT_ENCODING, refuseLongHeaders } from './request-headers.ts';
 import { type ConnectTo, RouteAgent, type RouteRequestOptions } from './route-agent.ts';
 import { parseTarget, type Target } from './target.ts';
 
@@ -39,7 +40,7 @@ export function createGotScrapingClient(options: GotScrapingClientOptions): Http
 /** The way requests of one kind go. */
 type Lane = {
   agent: RouteAgent;
-  wrapped: TransformHeadersAgent<RouteAgent>;
+  wrapped: BrowserOrderAgent;
   /** The proxy that requests are sent to as they are, without a tunnel. */
   forwarding: ProxyRoute | null;
   gates: Map<string, OriginGate<GotExchange>>;
@@ -165,7 +166,7 @@ class GotScrapingClient implements HttpClient {
     const proxy = request.proxyUrl === null ? null : parseProxy(request.proxyUrl);
     const agent = new RouteAgent({ secure, connect: this.#connector(secure, proxy) });
     const forwarding = isForwarded(proxy, secure) ? proxy : null;
-    const lane = { agent, wrapped: new TransformHeadersAgent(agent), forwarding, gates: new Map() };
+    const lane = { agent, wrapped: new BrowserOrderAgent(agent), forwarding, gates: new Map() };
     this.#lanes.set(key, lane);
     return lane;
   }
@@ -237,7 +238,9 @@ function sendableBody({ method, body }: HttpRequest): string | Buffer | undefine
 function generateHeaders(): Record<string, string> {
   const { headerGenerator } = gotScraping.defaults.options.context as { headerGenerator: HeaderSource };
   const headers = headerGenerator.getHeaders({ httpVersion: '1' });
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  // As today's browsers over TLS; what is generated for HTTP/1.1 often lacks br.
+  return { ...Object.fromEntries(lowerCase), 'accept-encoding': ACCEPT_ENCODING };
 }
 
 type HeaderSource = { getHeaders: (options: { httpVersion: '1' | '2' }) => Record<string, string> };

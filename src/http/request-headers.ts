@@ -1,7 +1,8 @@
 import type { HttpRequest } from './client.ts';
 import { HttpError } from './http-error.ts';
 
-const ACCEPT_ENCODING = 'gzip, deflate, br, zstd';
+/** The codings that are undone here. */
+export const ACCEPT_ENCODING = 'gzip, deflate, br, zstd';
 // Servers stop at 8 to 32 KiB.
 const MOST_HEADER_CHARACTERS = 64 * 1024;
 

@@ -39,6 +39,7 @@ test('looks like a browser: its headers, in its order, the same on every request
   expect(headers.Accept).toBe('application/json');
   expect(headers['x-own']).toBe('v');
   expect(names.indexOf('Host')).toBe(0);
+  expect(names).not.toContain('Content-Length');
   expect(seen[1]).toEqual(seen[0]);
 });
 
