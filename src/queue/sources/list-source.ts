@@ -1,6 +1,7 @@
 import type { Bytes } from './bytes.ts';
 import type { Emit, EntryReader } from './entry-reader.ts';
 import { type Line, readLines, TOO_LONG } from './lines.ts';
+import { ListedItem } from './listed.ts';
 import { type ListOptions, readerFor } from './reader-for.ts';
 import { isRequest } from './to-request.ts';
 import type { MalformedLine, ReadOptions, SourceBatch, UrlSource } from './types.ts';
@@ -56,7 +57,7 @@ export class ListSource implements UrlSource {
     if (line <= this.#afterLine) return;
     this.#batch.lines += 1;
     if (isRequest(entry)) {
-      this.#batch.items.push({ request: entry, line });
+      this.#batch.items.push(new ListedItem(entry, line));
     } else {
       this.#batch.malformed += 1;
       this.#options.onMalformed({ source: this.name, line, reason: entry.reason });

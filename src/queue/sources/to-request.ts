@@ -3,6 +3,7 @@ import { hostOf } from '../../core/host.ts';
 import { hostOfNormalUrl } from '../../core/normal-url.ts';
 import { uniqueKeyOf } from '../../core/unique-key.ts';
 import type { NewRequest } from '../../storage/store.ts';
+import { ListedRequest } from './listed.ts';
 import type { RequestDefaults } from './types.ts';
 
 /** A request, or why an entry is none. */
@@ -28,14 +29,9 @@ export function toRequest(start: StartUrl, defaults: RequestDefaults): Entry {
   const payload = hasBody ? (start.payload ?? defaults.body ?? undefined) : undefined;
   // The key of a GET is its normalised URL: looked at once, as this is done for every line of a long list.
   const isOwnKey = normalHost !== null && method === 'GET';
-  return {
-    uniqueKey: isOwnKey ? url : uniqueKeyOf({ url, method, payload }),
-    url,
-    host: normalHost ?? hostOf(url),
-    method,
-    label: start.label ?? null,
-    data: dataOf(start, payload),
-  };
+  const uniqueKey = isOwnKey ? url : uniqueKeyOf({ url, method, payload });
+  const host = normalHost ?? hostOf(url);
+  return new ListedRequest({ uniqueKey, url, host, method, label: start.label ?? null, data: dataOf(start, payload) });
 }
 
 function dataOf({ headers, userData }: StartUrl, payload: string | undefined): string | null {
