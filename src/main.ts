@@ -10,6 +10,9 @@ const SAME_SIGNAL_MS = 300;
 // npx runs its command by a shell that a SIGTERM ends without handing it on: its children then have another parent.
 const PARENT_CHECK_MS = 500;
 
+// What a write meets once nobody reads, and every write after it.
+const CLOSED_PIPE: ReadonlySet<string> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
+
 /** Exit codes of errors; a command's own result and the signals' are given by them. */
 const FAILED = 1;
 const BAD_USAGE = 2;
@@ -70,7 +73,7 @@ function followParent(process: NodeJS.Process, stop: Stop): void {
 function ignoreClosedPipes(process: NodeJS.Process): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (!CLOSED_PIPE.has(error.code ?? '')) throw error;
     });
   }
 }
