@@ -1,31 +1,33 @@
 // One export in a process of its own, so that its peak memory is its own: prints a JSON line.
 import { createWriteStream } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
 import { stringify as stringifySync } from 'csv-stringify/sync';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { systemRandom } from '../../src/core/random.ts';
 import { exportDataset } from '../../src/export/export-dataset.ts';
 import { formatOf } from '../../src/export/export-format.ts';
-import { rowsByPage } from '../../src/export/rows.ts';
+import { type PageReader, rowsByPage } from '../../src/export/rows.ts';
+import { openSqliteRun } from '../../src/storage/sqlite/open.ts';
 
 const [program, databasePath, path, limitText] = process.argv.slice(2) as [string, string, string, string];
 const limit = Number(limitText);
-const database = new DatabaseSync(databasePath, { readOnly: true });
-const select = database.prepare('select seq, json from records where seq > ? order by seq limit ?');
-const page = async (options: { afterSeq: number; limit: number }) =>
-  select.all(options.afterSeq, options.limit) as { seq: number; json: string }[];
-const columns = database
-  .prepare('select path from columns order by place')
-  .all()
-  .map((row) => String(row.path));
+const store = await openSqliteRun({
+  file: databasePath,
+  durability: 'normal',
+  access: 'read',
+  ports: { clock: systemClock, random: systemRandom, log: silentLog },
+});
+const page: PageReader = (options) => store.datasets.page('default', options);
 
 async function millrace(): Promise<void> {
   await exportDataset({
     ...formatOf(path),
     rows: rowsByPage(page),
     limit,
-    columns: async () => columns,
+    columns: () => store.datasets.columns('default'),
     destination: { path, force: true },
   });
 }
@@ -55,6 +57,7 @@ const programs: Record<string, () => Promise<void>> = { millrace, crawleeWay, cs
 const startedMs = performance.now();
 await programs[program]?.();
 const secs = (performance.now() - startedMs) / 1_000;
+await store.close();
 const usage = process.resourceUsage();
 console.log(
   JSON.stringify({

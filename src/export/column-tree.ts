@@ -74,16 +74,15 @@ export function columnTree(paths: readonly ColumnPath[]): ColumnNode {
  */
 export class RecordWalker {
   /** The record it walks. */
-  readonly source = new JsonBytes();
+  readonly source: JsonBytes;
   readonly #root: ColumnNode;
   readonly #visitor: CellVisitor;
-  readonly #marks: Uint8Array | undefined;
 
-  /** @param options.marks looked up for every byte of a string that is a cell; read them from source.marksSeen */
-  constructor(root: ColumnNode, visitor: CellVisitor, options: { marks?: Uint8Array } = {}) {
+  /** @param noted a byte to be told of: source.marksSeen has NOTED while a string cell that has it is reported */
+  constructor(root: ColumnNode, visitor: CellVisitor, noted: number | null = null) {
     this.#root = root;
     this.#visitor = visitor;
-    this.#marks = options.marks;
+    this.source = new JsonBytes(noted);
   }
 
   /** @throws DamagedRecordError when the text is no JSON (what is stepped over is not looked at closely) */
@@ -98,7 +97,7 @@ export class RecordWalker {
     const { source } = this;
     const byte = source.bytes[start] as number;
     if (byte === QUOTE) {
-      const end = source.endOfString(start, this.#marks);
+      const end = source.endOfString(start);
       this.#visitor.cell(node, STRING, start, end);
       return end + 1;
     }

@@ -10,7 +10,7 @@ import {
   RecordWalker,
   STRING,
 } from './column-tree.ts';
-import { ESCAPES, NOTED, QUOTE, stringMarks } from './json-bytes.ts';
+import { ESCAPES, NOTED, QUOTE } from './json-bytes.ts';
 import type { RowSource } from './rows.ts';
 import { UnknownColumnsError } from './unknown-columns.ts';
 
@@ -53,16 +53,16 @@ export async function* csvChunks(
 // How a cell is written. Higher ones need more care.
 const ABSENT = 0;
 const BARE = 1;
-const WRAPPED = 2;
-const DOUBLED = 3;
-const DECODED = 4;
+const TEXT = 2;
+const WRAPPED = 3;
+const DOUBLED = 4;
+const DECODED = 5;
 
 /** Turns records into lines, by RFC 4180: bytes go from the record's JSON to the file's without a text in between. */
 export class CsvWriter implements CellVisitor {
   readonly chunk = new ByteChunk();
   readonly #options: CsvOptions;
   readonly #walker: RecordWalker;
-  readonly #marks: Uint8Array;
   readonly #delimiter: Buffer;
   readonly #lineEnding: Buffer;
   readonly #needsQuotes: RegExp;
@@ -80,8 +80,7 @@ export class CsvWriter implements CellVisitor {
     this.#delimiter = Buffer.from(options.delimiter);
     this.#lineEnding = Buffer.from(options.lineEnding === 'crlf' ? '\r\n' : '\n');
     // Of a delimiter beyond ASCII the first byte is looked for: a few cells more are quoted than need be.
-    this.#marks = stringMarks([this.#delimiter[0] as number]);
-    this.#walker = new RecordWalker(columnTree(columns), this, { marks: this.#marks });
+    this.#walker = new RecordWalker(columnTree(columns), this, this.#delimiter[0]);
     // A file that begins with U+FEFF would seem to have a byte order mark.
     this.#needsQuotes = new RegExp(`^\\ufeff|["\\r\\n${options.delimiter.replace(/[\\\]^-]/, '\\$&')}]`);
     this.#restColumn = columns.indexOf(REST_PATH);
@@ -128,7 +127,7 @@ export class CsvWriter implements CellVisitor {
         return DECODED;
       // An empty text is written as "" so that it can be told from null. Without an escape there is neither a quote nor
       // a line break in a text: as it stands in JSON it is a quoted cell.
-      return source.marksSeen & NOTED || end === start + 1 ? WRAPPED : BARE;
+      return source.marksSeen & NOTED || end === start + 1 ? WRAPPED : TEXT;
     }
     if (kind === NESTED) return this.#hasSpecial(start, end) ? DOUBLED : BARE;
     return kind === LITERAL && source.bytes[start] === LETTER_N ? ABSENT : BARE;
@@ -136,7 +135,8 @@ export class CsvWriter implements CellVisitor {
 
   #hasSpecial(start: number, end: number): boolean {
     const { bytes } = this.#walker.source;
-    for (let place = start; place < end; place++) if (this.#marks[bytes[place] as number] !== 0) return true;
+    for (let place = start; place < end; place++)
+      if (bytes[place] === QUOTE || bytes[place] === this.#delimiter[0]) return true;
     return false;
   }
 
@@ -145,35 +145,30 @@ export class CsvWriter implements CellVisitor {
     // An empty line is no row to most readers.
     if (modes.length === 1 && modes[0] === ABSENT) this.chunk.writeText('""');
     for (let column = 0; column < modes.length; column++) {
-      if (column > 0) this.#writeBytes(this.#delimiter);
       const mode = modes[column] as number;
-      if (mode !== ABSENT) this.#writeCell(mode, this.#starts[column] as number, this.#ends[column] as number);
+      const start = this.#starts[column] as number;
+      const end = this.#ends[column] as number;
+      if (column > 0) this.#writeBytes(this.#delimiter);
+      if (mode === BARE) this.#copy(start, end);
+      else if (mode === TEXT) this.#copy(start + 1, end);
+      else if (mode === WRAPPED) this.#copy(start, end + 1);
+      else if (mode === DOUBLED) this.#copyDoubled(start, end);
+      else if (mode === DECODED) this.chunk.writeText(this.#cellText(this.#walker.source.string(start, end)));
     }
     if (this.#rest.length > 0) this.#writeRest();
-  }
-
-  #writeCell(mode: number, start: number, end: number): void {
-    const { source } = this.#walker;
-    const isString = source.bytes[start] === QUOTE;
-    if (mode === DECODED) this.chunk.writeText(this.#cellText(source.string(start, end)));
-    else if (mode === DOUBLED) this.#copyDoubled(start, end);
-    else if (mode === WRAPPED) this.#copy(start, end + 1);
-    else this.#copy(isString ? start + 1 : start, end);
   }
 
   #copy(start: number, end: number): void {
     const { bytes } = this.#walker.source;
     const { chunk } = this;
-    if (end - start > LONG_CELL) {
-      chunk.at += bytes.copy(chunk.bytes, chunk.at, start, end);
-      return;
-    }
     const target = chunk.bytes;
     let { at } = chunk;
-    for (let place = start; place < end; place++) target[at++] = bytes[place] as number;
+    if (end - start > LONG_CELL) at += bytes.copy(target, at, start, end);
+    else for (let place = start; place < end; place++) target[at++] = bytes[place] as number;
     chunk.at = at;
   }
 
+  // JSON text of an array.
   #copyDoubled(start: number, end: number): void {
     const { bytes } = this.#walker.source;
     const target = this.chunk.bytes;
@@ -190,7 +185,10 @@ export class CsvWriter implements CellVisitor {
 
   #writeBytes(bytes: Uint8Array): void {
     const { chunk } = this;
-    for (let index = 0; index < bytes.length; index++) chunk.bytes[chunk.at++] = bytes[index] as number;
+    const target = chunk.bytes;
+    let { at } = chunk;
+    for (let index = 0; index < bytes.length; index++) target[at++] = bytes[index] as number;
+    chunk.at = at;
   }
 
   #writeHeader(names: readonly string[]): void {

@@ -9,17 +9,16 @@ export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
 
-/** What the bytes of a string are to whoever scans it; all others are plain (0). */
-export const ENDS = 1;
+/** What a byte of a string is to whoever scans it; all others are plain (0). */
+const ENDS = 1;
 export const ESCAPES = 2;
 const FORBIDDEN = 4;
-/** Free for the scanner's own use. */
+/** It is the byte the scanner wants to be told of. */
 export const NOTED = 8;
 
-/** @returns a table of what every byte is within a JSON string. @param noted bytes to be told of */
-export function stringMarks(noted: readonly number[] = []): Uint8Array {
+function stringMarks(noted: number | null): Uint8Array {
   const marks = new Uint8Array(256);
-  for (const byte of noted) marks[byte] = NOTED;
+  if (noted !== null) marks[noted] = NOTED;
   // Control characters are escaped in JSON; 0 also stands after the last byte of a text.
   marks.fill(FORBIDDEN, 0, 0x20);
   marks[QUOTE] = ENDS;
@@ -27,26 +26,45 @@ export function stringMarks(noted: readonly number[] = []): Uint8Array {
   return marks;
 }
 
-const PLAIN_MARKS = stringMarks();
+// A native search costs as much as looking at so many bytes one by one.
+const SHORT_STRING = 32;
+const SENTINELS = 5;
 
 /**
- * One JSON text at a time as UTF-8 in a buffer that is used again, with a 0 after its end so that scanning needs no
- * bounds. Bytes are several times faster to look at than a string's characters.
+ * One JSON text at a time as UTF-8, in a buffer that is used again. Bytes are several times faster to look at than a
+ * string's characters. After the end of the text stand bytes that stop every search.
  */
 export class JsonBytes {
   bytes: Buffer = Buffer.allocUnsafe(16 * 1024);
   length = 0;
-  /** Of the last string scanned: which marks its bytes had. */
+  /** Of the last string scanned: ESCAPES when it has a backslash, NOTED when it has the noted byte. */
   marksSeen = 0;
+  readonly #noted: number | null;
+  readonly #marks: Uint8Array;
+  #isSearchable = true;
+  // The next backslash: most records have few, and then one search does for many strings.
+  #backslash = -1;
+
+  /** @param noted a byte that `endOfString` is to tell of */
+  constructor(noted: number | null = null) {
+    this.#noted = noted;
+    this.#marks = stringMarks(noted);
+  }
 
   load(json: string): void {
     // A UTF-16 unit takes at most three bytes.
-    const most = json.length * 3 + 2;
+    const most = json.length * 3 + SENTINELS;
     if (most > this.bytes.length) this.bytes = Buffer.allocUnsafe(2 * most);
     this.length = this.bytes.write(json, 0);
-    // Two of them: a text cut off after a backslash would step over one.
+    // Two zeros: a text cut off after a backslash would step over one.
     this.bytes[this.length] = 0;
     this.bytes[this.length + 1] = 0;
+    this.bytes[this.length + 2] = BACKSLASH;
+    this.bytes[this.length + 3] = QUOTE;
+    this.bytes[this.length + 4] = this.#noted ?? 0;
+    this.#backslash = -1;
+    // A line break is white space, or damage within a string: only looking at every byte tells.
+    this.#isSearchable = !json.includes('\n') && !json.includes('\r');
   }
 
   /** @returns the place of the first byte at or after `at` that is no JSON white space */
@@ -61,8 +79,10 @@ export class JsonBytes {
   }
 
   /** @param at the opening quote @returns the place of the closing one; sets marksSeen */
-  endOfString(at: number, marks: Uint8Array = PLAIN_MARKS): number {
+  endOfString(at: number): number {
     const { bytes } = this;
+    const marks = this.#marks;
+    let searchAt = this.#isSearchable ? at + SHORT_STRING : Number.POSITIVE_INFINITY;
     let place = at + 1;
     let seen = 0;
     for (;;) {
@@ -72,11 +92,31 @@ export class JsonBytes {
         if (mark === ENDS) break;
         if (mark === FORBIDDEN) throw new DamagedRecordError(place);
         if (mark === ESCAPES) place++;
+      } else if (place >= searchAt) {
+        const end = this.#endWithoutEscape(place);
+        if (end >= 0) {
+          this.marksSeen = seen | (this.#hasNoted(place, end) ? NOTED : 0);
+          return end;
+        }
+        searchAt = Number.POSITIVE_INFINITY;
       }
       place++;
     }
     this.marksSeen = seen;
     return place;
+  }
+
+  /** @returns the place of the closing quote; -1 when a backslash stands before it, or there is none */
+  #endWithoutEscape(from: number): number {
+    const { bytes } = this;
+    const quote = bytes.indexOf(QUOTE, from);
+    if (this.#backslash < from) this.#backslash = bytes.indexOf(BACKSLASH, from);
+    return quote < this.#backslash && quote < this.length ? quote : -1;
+  }
+
+  #hasNoted(from: number, end: number): boolean {
+    if (this.#noted === null) return false;
+    return this.bytes.indexOf(this.#noted, from) < end;
   }
 
   /** @param at the first byte of a number, true, false or null @returns the place after it */

@@ -104,7 +104,7 @@ type Value = string | number | bigint | boolean | null;
 
 const MOST_ROWS = 50_000;
 const MOST_CELLS = 1_000_000;
-const MOST_CHARACTERS = 16 * 1024 * 1024;
+const MOST_CHARACTERS = 8 * 1024 * 1024;
 
 /** Collects rows by column until there are enough for a row group. */
 class RowGroup implements CellVisitor {

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -79,6 +79,22 @@ describe.skipIf(isSkipped)('read back by DuckDB', () => {
       { numRuns: RUNS },
     );
   }, 600_000);
+
+  test('the query in docs/exports.md runs over exported files', async () => {
+    const products = ['{"id":1,"brand":{"name":"Oak"}}', '{"id":2,"brand":{"name":""}}', '{"id":3,"brand":null}'];
+    const reviews = ['{"product_id":1,"rating":4}', '{"product_id":1,"rating":5}', '{"product_id":2,"rating":1.5}'];
+    const csv = join(folder, 'products.csv');
+    const parquet = join(folder, 'reviews.parquet');
+    await writeFile(csv, csvChunks(rowsOf(products), columnsOfAll(products), CSV_DEFAULTS));
+    await writeFile(parquet, parquetChunks(rowsOf(reviews), { fields: null }));
+    const page = await readFile(new URL('../../docs/exports.md', import.meta.url), 'utf8');
+    const query = /```sql\n(.*?);?\n```/s.exec(page)?.[1] ?? '';
+    const here = query.replace("'products.csv'", quoted(csv)).replace("'reviews.parquet'", quoted(parquet));
+    expect((await db.runAndReadAll(here)).getRows()).toEqual([
+      ['Oak', 2n, 4.5],
+      ['', 1n, 1.5],
+    ]);
+  });
 });
 
 type Column = { type: string; values: unknown[] };

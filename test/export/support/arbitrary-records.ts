@@ -32,12 +32,19 @@ const NASTY_TEXTS = [
   '日本語',
 ];
 
-const text = fc.oneof(
+const shortText = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.string({ unit: 'binary' }),
   fc.constantFrom(...NASTY_TEXTS),
   fc.array(fc.constantFrom(...NASTY_TEXTS), { maxLength: 4 }).map((parts) => parts.join('')),
 );
+
+// Long ones are scanned in another way.
+const longText = fc
+  .tuple(fc.integer({ min: 25, max: 80 }), shortText, fc.integer({ min: 0, max: 50 }), shortText)
+  .map(([before, first, between, second]) => `${'x'.repeat(before)}${first}${'y'.repeat(between)}${second}`);
+
+const text = fc.oneof({ weight: 4, arbitrary: shortText }, { weight: 1, arbitrary: longText });
 
 const key = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom('id', 'name', 'a', 'b', 'c') },
