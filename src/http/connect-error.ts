@@ -46,6 +46,12 @@ export function connectTimeout(facts: { phase: ConnectPhase; host: string; timeo
   return new HttpError({ code: 'TIMEOUT_CONNECT', message, wasSent: false });
 }
 
+/** @returns the error of a proxy that could not be reached within `timeoutMs` */
+export function proxyTimeout(proxyLabel: string, timeoutMs: number): HttpError {
+  const message = `${proxyLabel} cannot be reached: no connection within ${timeoutMs} ms`;
+  return new HttpError({ code: 'PROXY_FAILED', message, wasSent: false });
+}
+
 function codeOfFailure(error: unknown, phase: ConnectPhase): HttpErrorCode {
   const errno = errnoOf(error);
   const known = CODE_OF_ERRNO[errno];

@@ -13,7 +13,7 @@ export interface ConnectionOwner {
   /** An HTTP/2 connection has room again. */
   onRoom(connection: Connection): void;
   onSent(connection: Connection): void;
-  onHttp2Outcome(error: Error | null): void;
+  onHttp2Outcome(connection: Connection, error: Error | null): void;
   resend(exchange: Exchange): void;
   /** The failure that a status means when the proxy itself sent it. */
   refusal(status: number): HttpError | undefined;
@@ -37,8 +37,8 @@ export class Connection {
   #uses = 0;
   /** Over HTTP/2: the server has not yet said how many streams it takes. */
   awaitsSettings: boolean;
-  /** Exchanges on it now. */
-  active = 0;
+  /** Its loss has been counted, however many streams were on it. */
+  isLossCounted = false;
   retired = false;
   /** The response says `connection: close`. */
   closesAfterResponse = false;
@@ -81,7 +81,6 @@ export class Connection {
 
   /** Gives it a request; `full` tells afterwards whether there is room for another. */
   send(exchange: Exchange): void {
-    this.active += 1;
     exchange.attach(this);
     const hasRoom = this.#client.dispatch(exchange.dispatch, exchange);
     if (!hasRoom && this.protocol === 'h2') this.full = true;
@@ -95,15 +94,14 @@ export class Connection {
   }
 
   countHttp2Success(): void {
-    this.#owner.onHttp2Outcome(null);
+    this.#owner.onHttp2Outcome(this, null);
   }
 
   countHttp2Failure(error: Error): void {
-    this.#owner.onHttp2Outcome(error);
+    this.#owner.onHttp2Outcome(this, error);
   }
 
   resend(exchange: Exchange): void {
-    this.active -= 1;
     this.#owner.resend(exchange);
   }
 

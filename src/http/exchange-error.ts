@@ -30,7 +30,10 @@ const TRUNCATED_CODES: ReadonlySet<string> = new Set([
 ]);
 const CLOSED_CODES: ReadonlySet<string> = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 // RFC 9113 7: error codes of HTTP/2.
-const HTTP2_REFUSED_STREAM = 7;
+const REFUSED_STREAM = 7;
+const HTTP_1_1_REQUIRED = 13;
+// NO_ERROR, REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM: the server's choice, not a fault.
+const FAULTLESS_HTTP2_CODES: ReadonlySet<number> = new Set([0, REFUSED_STREAM, 8, 11]);
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -43,16 +46,26 @@ export function maySendAgain(method: string, error: unknown): boolean {
   return SAFE_METHODS.has(method) && LOSS_CODES.has(errnoOf(error));
 }
 
-/** @returns whether HTTP/2 itself went wrong: such failures in a row make a host fall back to HTTP/1.1 */
-export function isHttp2Fault(error: unknown): boolean {
-  if (refusedStream(error)) return false;
-  const code = errnoOf(error);
-  if (code.startsWith('ERR_HTTP2')) return true;
-  return /HTTP\/2|http2/i.test(messageOf(error)) && !/GOAWAY.*code 0$/.test(messageOf(error));
+/**
+ * How HTTP/2 itself went wrong, for such failures in a row make a host fall back to HTTP/1.1.
+ * @returns stream = one request; connection = all on it; refusal = the server wants HTTP/1.1; null = not the
+ *   protocol's fault
+ */
+export function http2Fault(error: unknown): 'stream' | 'connection' | 'refusal' | null {
+  const goAway = /"GOAWAY" frame received with code (\d+)/.exec(messageOf(error))?.[1];
+  const http2Code = goAway === undefined ? (error as { http2ErrorCode?: number }).http2ErrorCode : Number(goAway);
+  if (http2Code === HTTP_1_1_REQUIRED) return 'refusal';
+  if (http2Code !== undefined && FAULTLESS_HTTP2_CODES.has(http2Code)) return null;
+  if (goAway !== undefined || LOSS_CODES.has(errnoOf(error))) return 'connection';
+  return isHttp2Error(error) ? 'stream' : null;
+}
+
+function isHttp2Error(error: unknown): boolean {
+  return errnoOf(error).startsWith('ERR_HTTP2') || /HTTP\/2|http2/i.test(messageOf(error));
 }
 
 function refusedStream(error: unknown): boolean {
-  return (error as { http2ErrorCode?: number }).http2ErrorCode === HTTP2_REFUSED_STREAM;
+  return (error as { http2ErrorCode?: number }).http2ErrorCode === REFUSED_STREAM;
 }
 
 // undici fails a request with GOAWAY only if the server said that it had not begun it, and with frameError if it
@@ -81,9 +94,9 @@ function codeOf(errno: string, error: unknown, facts: ExchangeFacts): HttpErrorC
   if (CLOSED_CODES.has(errno)) return 'CONNECTION_FAILED';
   if (TRUNCATED_CODES.has(errno)) return 'TRUNCATED_BODY';
   if (errno === 'UND_ERR_HEADERS_OVERFLOW' || isParserError(error)) return 'HTTP_PROTOCOL';
-  if (facts.responseStarted && (LOSS_CODES.has(errno) || isHttp2Fault(error))) return 'TRUNCATED_BODY';
+  if (facts.responseStarted && (LOSS_CODES.has(errno) || isHttp2Error(error))) return 'TRUNCATED_BODY';
   if (LOSS_CODES.has(errno)) return 'CONNECTION_RESET';
-  return isHttp2Fault(error) ? 'HTTP_PROTOCOL' : 'CONNECTION_FAILED';
+  return isHttp2Error(error) ? 'HTTP_PROTOCOL' : 'CONNECTION_FAILED';
 }
 
 // undici's own has no code in most cases.

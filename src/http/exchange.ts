@@ -9,7 +9,7 @@ import type { Deadlines, ExchangeStage, Timed, TimeLimit } from './deadlines.ts'
 import { exchangeError, maySendAgain, timeoutError } from './exchange-error.ts';
 import type { HttpError } from './http-error.ts';
 import type { OriginPool } from './origin-pool.ts';
-import { tooLarge } from './too-large.ts';
+import { announcesMore, tooLarge } from './too-large.ts';
 
 type Controller = Dispatcher.DispatchController;
 
@@ -42,8 +42,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
   bytesReceived = 0;
   bytesSeen = 0;
   paused = false;
-  /** Tried once more after a kept-alive connection turned out dead. */
-  resent = false;
   /** Whether bytes of the request may have reached the server. */
   wasSent = false;
 
@@ -55,6 +53,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
   #connection: Connection | null = null;
   #controller: Controller | null = null;
   #reused = false;
+  /** Tried once more after a kept-alive connection turned out dead. */
+  #resent = false;
   #sentAtMs = 0;
   #firstByteAtMs = 0;
   #status = 0;
@@ -112,15 +112,16 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
     this.quietSinceMs = this.#firstByteAtMs;
     this.#status = status;
     this.#headers = headers;
-    if (headers.connection === 'close') this.#connection!.closesAfterResponse = true;
-    const refusal = this.#connection!.refusal(status);
+    const connection = this.#connection!;
+    if (closesConnection(headers)) connection.closesAfterResponse = true;
+    const refusal = connection.refusal(status);
     if (refusal) {
       this.fail(refusal, controller);
       return;
     }
     const coding = headers['content-encoding'];
     if (coding !== undefined) this.#decode(coding, controller);
-    else if (Number(headers['content-length']) > this.request.maxBodyBytes) this.#failTooLarge(controller);
+    else if (announcesMore(headers, this.request)) this.#failTooLarge(controller);
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
@@ -158,10 +159,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
       return;
     }
     this.#end();
-    this.#reject(this.errorOf(error));
+    this.#reject(this.#errorOf(error));
   }
 
-  errorOf(error: unknown): HttpError {
+  #errorOf(error: unknown): HttpError {
     return exchangeError(error, {
       host: this.host,
       wasSent: this.wasSent,
@@ -177,15 +178,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
     this.stage = 'settled';
     this.#decoder?.destroy();
     if (controller) controller.abort(reason instanceof Error ? reason : new Error('aborted'));
-    // Still queued within undici: the connection is spoilt by the leftover, which ends itself when it starts.
-    else this.#connection?.retire();
+    // Still queued within undici: the leftover ends itself when it starts, and over HTTP/1.1 its connection with it.
+    else if (this.#connection?.protocol === 'h1') this.#connection.retire();
     this.#end();
     this.#reject(reason);
   }
 
   onTimeout(limit: TimeLimit): void {
     // An HTTP/2 connection that fell silent may be dead: what comes next opens another one.
-    if (this.#connection?.protocol === 'h2') this.#connection.retire();
+    if (this.#connection?.protocol === 'h2' && limit !== 'TIMEOUT_TOTAL') this.#connection.retire();
     this.fail(timeoutError(limit, this));
   }
 
@@ -225,12 +226,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
   }
 
   #mayResend(connection: Connection, error: Error): boolean {
-    if (!this.#reused || this.resent || this.#status > 0 || connection.protocol !== 'h1') return false;
+    if (!this.#reused || this.#resent || this.#status > 0 || connection.protocol !== 'h1') return false;
     return maySendAgain(this.request.method, error);
   }
 
   #resend(connection: Connection): void {
-    this.resent = true;
+    this.#resent = true;
     this.stage = 'waiting';
     this.#firstByteAtMs = 0;
     this.#connection = null;
@@ -270,6 +271,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
       download: endedAtMs - this.#firstByteAtMs,
     };
   }
+}
+
+// The usual value costs no pattern.
+function closesConnection({ connection }: ResponseHeaders): boolean {
+  return connection !== undefined && connection !== 'keep-alive' && /\bclose\b/i.test(String(connection));
 }
 
 const EMPTY = Buffer.alloc(0);

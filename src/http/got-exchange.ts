@@ -7,7 +7,7 @@ import { readCodings } from './content-coding.ts';
 import type { ExchangeStage, Timed, TimeLimit } from './deadlines.ts';
 import { exchangeError, maySendAgain, timeoutError } from './exchange-error.ts';
 import { HttpError } from './http-error.ts';
-import { tooLarge } from './too-large.ts';
+import { announcesMore, tooLarge } from './too-large.ts';
 
 /** The client's side of an exchange. */
 export interface GotExchangeOwner {
@@ -127,9 +127,7 @@ export class GotExchange implements Timed {
     const coding = response.headers['content-encoding'];
     if (refusal) this.fail(refusal);
     else if (coding !== undefined) this.#decode(coding);
-    else if (Number(response.headers['content-length']) > this.request.maxBodyBytes && this.request.method !== 'HEAD') {
-      this.fail(tooLarge(this.host, this.request.maxBodyBytes));
-    }
+    else if (announcesMore(response.headers, this.request)) this.fail(tooLarge(this.host, this.request.maxBodyBytes));
   }
 
   #decode(header: string): void {

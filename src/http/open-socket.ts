@@ -1,7 +1,7 @@
 import { isIP, connect as netConnect, type Socket } from 'node:net';
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import type { Clock } from '../core/clock.ts';
-import { type ConnectPhase, connectError, connectTimeout } from './connect-error.ts';
+import { type ConnectPhase, connectError, connectTimeout, proxyTimeout } from './connect-error.ts';
 import type { DnsCache } from './dns-cache.ts';
 import { HttpError } from './http-error.ts';
 import { isLocalName, isPrivateAddress } from './private-addresses.ts';
@@ -45,8 +45,12 @@ export class ConnectAttempt {
   readonly #cancelTimer: () => void;
   readonly #timeout: Promise<never>;
   #fail: (error: HttpError) => void = () => {};
+  #isOver = false;
   phase: ConnectPhase = 'dns';
-  host: string;
+  /** host:port of the target. */
+  readonly host: string;
+  /** The proxy that is being reached, or was; null while the target is. */
+  proxyLabel: string | null = null;
 
   constructor(options: { host: string; timeoutMs: number; clock: Clock; closing: AbortSignal }) {
     this.host = options.host;
@@ -64,9 +68,12 @@ export class ConnectAttempt {
     return this.#clock.nowMs();
   }
 
-  /** The attempt's sockets are destroyed when it fails. */
+  /**
+   * The attempt's sockets are destroyed when it fails; one that comes later, at once.
+   */
   own<T extends Socket>(socket: T): T {
     this.#sockets.push(socket);
+    if (this.#isOver) this.#destroySockets();
     return socket;
   }
 
@@ -78,8 +85,8 @@ export class ConnectAttempt {
     try {
       return await Promise.race([action(), this.#timeout]);
     } catch (error) {
-      // TLS before the socket beneath it.
-      for (const socket of this.#sockets.toReversed()) socket.on('error', () => {}).destroy();
+      this.#isOver = true;
+      this.#destroySockets();
       throw connectError({ error, phase: this.phase, host: this.host });
     } finally {
       this.#cancelTimer();
@@ -87,8 +94,16 @@ export class ConnectAttempt {
     }
   }
 
+  // TLS before the socket beneath it.
+  #destroySockets(): void {
+    for (const socket of this.#sockets.toReversed()) socket.on('error', () => {}).destroy();
+  }
+
   #onTimeout(timeoutMs: number): () => void {
-    return () => this.#fail(connectTimeout({ phase: this.phase, host: this.host, timeoutMs }));
+    return () => {
+      const { phase, host, proxyLabel } = this;
+      this.#fail(proxyLabel ? proxyTimeout(proxyLabel, timeoutMs) : connectTimeout({ phase, host, timeoutMs }));
+    };
   }
 
   readonly #onClosing = (): void => this.#fail(clientClosed(this.host));
@@ -115,6 +130,7 @@ export async function openTcp(
   const startedAtMs = attempt.nowMs;
   attempt.phase = 'dns';
   const addresses = isIP(endpoint.hostname) ? [] : await ports.dns.addressesOf(endpoint.hostname);
+  if (addresses.length === 0 && !isIP(endpoint.hostname)) throw noAddress(endpoint.hostname);
   const allowed = guarded ? addresses.filter(({ address }) => !isPrivateAddress(address)) : addresses;
   if (allowed.length < addresses.length && allowed.length === 0)
     throw blocked(endpoint.hostname, addresses[0]!.address);
@@ -187,6 +203,10 @@ export function settled(socket: Socket, event: 'connect' | 'secureConnect'): Pro
 /** @throws HttpError BLOCKED_ADDRESS when the host is written as a private address or a local name */
 export function refuseLiteral(hostname: string): void {
   if (isLocalName(hostname) || (isIP(hostname) && isPrivateAddress(hostname))) throw blocked(hostname, hostname);
+}
+
+function noAddress(hostname: string): Error {
+  return Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
 }
 
 function blocked(hostname: string, address: string): HttpError {

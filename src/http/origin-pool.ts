@@ -6,7 +6,7 @@ import type { HttpRequest } from './client.ts';
 import { connectRoute, type Route, type TlsSessions } from './connect-route.ts';
 import { Connection, type ConnectionOwner } from './connection.ts';
 import type { Exchange } from './exchange.ts';
-import { isHttp2Fault } from './exchange-error.ts';
+import { http2Fault } from './exchange-error.ts';
 import type { HttpError } from './http-error.ts';
 import { clientClosed, type OpenedSocket, type SocketPorts } from './open-socket.ts';
 import { isForwarded, type ProxyRoute, refusedByProxy } from './proxy-tunnel.ts';
@@ -55,6 +55,7 @@ export class OriginPool implements ConnectionOwner {
   #protocol: 'h1' | 'h2' | null;
   #growAfterMs = Number.NEGATIVE_INFINITY;
   #http2Faults = 0;
+  #isHttp2Abandoned = false;
   #closed = false;
 
   constructor(options: OriginPoolOptions) {
@@ -117,7 +118,6 @@ export class OriginPool implements ConnectionOwner {
       this.#waiting.leave(exchange);
       return;
     }
-    connection.active -= 1;
     if (connection.protocol === 'h2') return;
     if (!connection.isUsable) {
       // A response that closes its connection: gone a moment later, and out of the count now.
@@ -159,10 +159,17 @@ export class OriginPool implements ConnectionOwner {
     if (connection.protocol === 'h2') this.#options.counters.http2Requests += 1;
   }
 
-  onHttp2Outcome(error: Error | null): void {
-    if (error === null) this.#http2Faults = 0;
-    else if (isHttp2Fault(error)) this.#http2Faults += 1;
-    if (this.#http2Faults >= HTTP2_FAULTS_BEFORE_FALLBACK && this.#protocol === 'h2') this.#abandonHttp2(error!);
+  onHttp2Outcome(connection: Connection, error: Error | null): void {
+    if (error === null) {
+      this.#http2Faults = 0;
+      return;
+    }
+    const fault = http2Fault(error);
+    // All streams of a lost connection fail at once: one event.
+    if (fault === null || (fault === 'connection' && connection.isLossCounted)) return;
+    if (fault === 'connection') connection.isLossCounted = true;
+    this.#http2Faults += fault === 'refusal' ? HTTP2_FAULTS_BEFORE_FALLBACK : 1;
+    if (this.#http2Faults >= HTTP2_FAULTS_BEFORE_FALLBACK && this.#protocol === 'h2') this.#abandonHttp2(error);
   }
 
   // What was idle with the lost connection is probably lost too.
@@ -177,18 +184,14 @@ export class OriginPool implements ConnectionOwner {
 
   #takeFree(): Connection | undefined {
     for (;;) {
-      const connection = this.#free.at(-1);
-      if (!connection) return undefined;
-      if (connection.isUsable && !connection.full) {
-        if (connection.protocol === 'h1') this.#free.pop();
-        return connection;
-      }
-      this.#free.pop();
+      const connection = this.#free.pop();
+      if (!connection || connection.isUsable) return connection;
     }
   }
 
   #give(connection: Connection, exchange: Exchange): void {
     connection.send(exchange);
+    if (connection.protocol === 'h2' && !connection.full) this.#free.push(connection);
   }
 
   #flush(): void {
@@ -200,7 +203,7 @@ export class OriginPool implements ConnectionOwner {
       }
       const next = this.#waiting.shift();
       if (next) this.#give(connection, next);
-      else if (connection.protocol === 'h1') this.#free.push(connection);
+      else this.#free.push(connection);
     }
   }
 
@@ -240,9 +243,13 @@ export class OriginPool implements ConnectionOwner {
   #onOpened(opened: OpenedSocket): void {
     this.#opening -= 1;
     this.#options.counters.opened += 1;
+    if (this.#isHttp2Abandoned && opened.protocol === 'h2') {
+      opened.socket.destroy();
+      this.#grow();
+      return;
+    }
     this.#protocol = opened.protocol;
     const connection = new Connection({ origin: this.#options.origin, opened, owner: this });
-    if (this.#closed) return void connection.destroy(clientClosed(this.#options.host));
     this.#connections.add(connection);
     this.#free.push(connection);
     this.#flush();
@@ -269,12 +276,13 @@ export class OriginPool implements ConnectionOwner {
 
   #abandonHttp2(error: Error): void {
     this.#protocol = 'h1';
+    this.#isHttp2Abandoned = true;
     this.#options.onHttp2Abandoned();
     this.#options.onEvent({
       atMs: this.#options.ports.clock.wallMs(),
       kind: 'http-version',
       host: this.#options.host,
-      reason: `${this.#options.host} goes on over HTTP/1.1: HTTP/2 failed ${HTTP2_FAULTS_BEFORE_FALLBACK} times in a row (${error.message})`,
+      reason: `${this.#options.host} goes on over HTTP/1.1: HTTP/2 kept failing (${error.message})`,
       facts: { httpVersion: '1.1' },
     });
     for (const connection of this.#connections) if (connection.protocol === 'h2') connection.retire();

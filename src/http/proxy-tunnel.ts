@@ -75,10 +75,10 @@ export async function openTunnel(
 ): Promise<{ socket: Socket; dnsMs: number }> {
   // What a name resolves to is known at the proxy only; an address says it itself.
   if (ports.blockPrivateAddresses) refuseLiteral(goal.target.hostname);
-  const targetHost = attempt.host;
+  attempt.proxyLabel = proxy.label;
   const { socket, dnsMs } = await openProxy(proxy, attempt, ports);
+  attempt.proxyLabel = null;
   attempt.phase = 'proxy';
-  attempt.host = targetHost;
   if (proxy.kind === 'socks4' || proxy.kind === 'socks5') await connectSocks(socket, proxy, goal.target);
   else if (goal.secure) await connectHttp(socket, proxy, goal.target);
   return { socket, dnsMs };

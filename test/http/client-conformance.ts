@@ -152,7 +152,7 @@ export function clientConformance({ name, create }: Conformance): void {
 
     test('goes on when the server closes a connection after each answer', async () => {
       const server = await startHttp((_incoming, response) =>
-        response.writeHead(200, { connection: 'close' }).end('x'),
+        response.writeHead(200, { connection: 'Close' }).end('x'),
       );
       const client = newClient({ maxConnectionsPerOrigin: 4 });
       const responses = await Promise.all(Array.from({ length: 40 }, () => client.send(request(server.origin))));
@@ -473,6 +473,14 @@ function bodyConformance(newClient: NewClient): void {
       expect(exact.body).toHaveLength(large.length);
     });
 
+    test('minds no bound where HEAD announces a body that does not come', async () => {
+      const server = await startHttp((_incoming, response) =>
+        response.writeHead(200, { 'content-length': 5000 }).end(),
+      );
+      const response = await newClient().send(request(server.origin, { method: 'HEAD', maxBodyBytes: 1000 }));
+      expect(response.headers['content-length']).toBe('5000');
+    });
+
     test('stops a gzip bomb of ten gigabytes at the bound, in flat memory', async () => {
       const zeros = Buffer.alloc(1024 * 1024);
       const server = await startHttp((_incoming, response) => {
@@ -535,6 +543,20 @@ function proxyConformance(newClient: NewClient): void {
       await expect.poll(proxy.open).toBe(0);
     });
 
+    test('https: forwards and tunnels over TLS to the proxy, TLS within TLS', async () => {
+      const plain = await startHttp((_incoming, response) => response.end('plain'));
+      const secure = await startHttps((_incoming, response) => response.end('secure'));
+      const proxy = await startHttpProxy({ secure: true });
+      const client = newClient({ names });
+      for (let count = 0; count < 3; count += 1) {
+        expect((await client.send(request(plain.origin, { proxyUrl: proxy.url }))).body.toString()).toBe('plain');
+        expect((await client.send(request(secure.origin, { proxyUrl: proxy.url }))).body.toString()).toBe('secure');
+      }
+      expect(proxy.accepted()).toBe(2);
+      const distrustful = newClient({ names, ca: '' });
+      await failure(distrustful.send(request(plain.origin, { proxyUrl: proxy.url })), 'PROXY_FAILED');
+    });
+
     test('socks5: resolves names at the proxy, with user and password', async () => {
       const secure = await startHttps((_incoming, response) => response.end('secure'));
       const proxy = await startSocksProxy({ user: 'user', password: 'p@ss' });
@@ -566,6 +588,21 @@ function proxyConformance(newClient: NewClient): void {
       await failure(send(secureGone, 'gopher://127.0.0.1:1'), 'PROXY_FAILED');
       await failure(send(secureGone, socks.url.replace('//', '//a:b@')), 'CONNECTION_REFUSED');
       await failure(send(secureGone, http.url), 'CONNECTION_FAILED');
+    });
+
+    test('tells a proxy that says nothing from a target that says nothing', async () => {
+      const silent = await startTcp((socket) => void socket.resume());
+      const proxy = await startHttpProxy();
+      const client = newClient({ names });
+      const secureSilent = silent.origin.replace('http:', 'https:');
+      const viaSilent = client.send(
+        request('https://localhost:1/', { proxyUrl: secureSilent, ...limits({ connectMs: 100 }) }),
+      );
+      expect((await failure(viaSilent, 'PROXY_FAILED')).message).toContain('100 ms');
+      const toSilent = client.send(request(secureSilent, { proxyUrl: proxy.url, ...limits({ connectMs: 100 }) }));
+      await failure(toSilent, 'TIMEOUT_CONNECT');
+      await expect.poll(silent.open).toBe(0);
+      await expect.poll(proxy.open).toBe(0);
     });
 
     test('verifies the certificate of a target behind a proxy', async () => {

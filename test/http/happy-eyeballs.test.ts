@@ -4,7 +4,7 @@ import { silentLog } from '../../src/core/log.ts';
 import type { HttpClient } from '../../src/http/client.ts';
 import type { Resolve } from '../../src/http/dns-cache.ts';
 import { createUndiciClient } from '../../src/http/undici-client.ts';
-import { failure, request } from './support/requests.ts';
+import { failure, limits, request } from './support/requests.ts';
 import { closeServers, startHttp } from './support/servers.ts';
 
 const clients: HttpClient[] = [];
@@ -58,6 +58,18 @@ test('asks for a name once for many connections', async () => {
   await Promise.all(Array.from({ length: 10 }, () => client.send(request(url))));
   expect(server.accepted()).toBeGreaterThan(1);
   expect(asked).toBe(1);
+});
+
+test('leaves no connection behind when the name resolves after the time limit', async () => {
+  const server = await startHttp((_incoming, response) => response.end('x'));
+  const answer = Promise.withResolvers<{ address: string; family: number }[]>();
+  const client = newClient({ resolve: () => answer.promise });
+  const sent = client.send(request(`http://late.test:${server.port}/`, limits({ connectMs: 60 })));
+  expect((await failure(sent, 'TIMEOUT_CONNECT')).message).toContain('looking up the name');
+  answer.resolve([{ address: '127.0.0.1', family: 4 }]);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await expect.poll(server.open).toBe(0);
+  expect(client.stats().opened).toBe(0);
 });
 
 test('with private addresses refused, reaches a name only by its public ones', async () => {

@@ -224,6 +224,31 @@ test('falls back to HTTP/1.1 when HTTP/2 keeps failing, and says so', async () =
   });
 });
 
+test('falls back at once when the server asks for HTTP/1.1', async () => {
+  const server = await startHttp2(serve((stream) => stream.close(constants.NGHTTP2_HTTP_1_1_REQUIRED)));
+  const client = newClient();
+  await failure(client.send(request(server.origin)), 'HTTP_PROTOCOL');
+  expect(await client.send(request(server.origin))).toMatchObject({ status: 200, httpVersion: '1.1' });
+  expect(events).toHaveLength(1);
+});
+
+test('counts the loss of a connection once, however many streams were on it', async () => {
+  let streams = 0;
+  const server = await startHttp2(
+    serve((stream) => {
+      streams += 1;
+      if (streams > 20) answer(stream);
+      if (streams === 20) (stream.session as ServerHttp2Session).socket.destroy();
+    }),
+  );
+  const client = newClient();
+  const sent = Array.from({ length: 20 }, () => client.send(request(server.origin)));
+  const results = await Promise.allSettled(sent);
+  expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(20);
+  expect(await client.send(request(server.origin))).toMatchObject({ status: 200, httpVersion: '2' });
+  expect(events).toEqual([]);
+});
+
 test('single failures between successes do not make it fall back', async () => {
   const server = await startHttp2(
     serve((stream, path) => (path === '/bad' ? stream.close(constants.NGHTTP2_INTERNAL_ERROR) : answer(stream))),

@@ -1,14 +1,15 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { startTcp, type TestServer } from './servers.ts';
+import { testCertificates } from './certificates.ts';
+import { startTcp, startTls, type TestServer } from './servers.ts';
 
 /** What a proxy was asked. */
 export type ProxyLog = { connects: string[]; forwarded: string[]; authorization: (string | undefined)[] };
 
 export type TestProxy = TestServer & { log: ProxyLog; url: string };
 
-/** An http proxy: CONNECT and forwarding. `refuse` answers CONNECT, and what is forwarded, with that status. */
-export async function startHttpProxy(options: { refuse?: number } = {}): Promise<TestProxy> {
+/** An http (or https) proxy: CONNECT and forwarding. `refuse` answers both with that status. */
+export async function startHttpProxy(options: { refuse?: number; secure?: boolean } = {}): Promise<TestProxy> {
   const log: ProxyLog = { connects: [], forwarded: [], authorization: [] };
   const inner = createServer((request, response) => onForward(request, response, { log, refuse: options.refuse }));
   inner.on('connect', (request: IncomingMessage, socket: Socket) => {
@@ -17,8 +18,13 @@ export async function startHttpProxy(options: { refuse?: number } = {}): Promise
     if (options.refuse) socket.end(`HTTP/1.1 ${options.refuse} No\r\ncontent-length: 0\r\n\r\n`);
     else tunnel(socket, request.url ?? '');
   });
-  const server = await startTcp((socket) => inner.emit('connection', socket));
-  return { ...server, log, url: `http://127.0.0.1:${server.port}` };
+  const onConnection = (socket: Socket): void => void inner.emit('connection', socket);
+  if (options.secure) {
+    const server = await startTls(testCertificates().good, onConnection);
+    return { ...server, log, url: server.origin };
+  }
+  const server = await startTcp(onConnection);
+  return { ...server, log, url: server.origin };
 }
 
 function onForward(
