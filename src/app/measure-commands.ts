@@ -16,7 +16,7 @@ import { openVault } from './secrets.ts';
 import { ownVersion, userAgentOf } from './user-agent.ts';
 
 const PRODUCT_TOKEN = 'millrace';
-const FRESH_SAMPLES = 3;
+const FRESH_SAMPLES = 4;
 const REUSED_SAMPLES = 5;
 const MOST_CONNECTIONS = 10_000;
 

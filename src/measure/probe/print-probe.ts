@@ -26,7 +26,7 @@ function timeTable({ fresh, reused, samples }: UrlProbe, paint: Painter): string
   ];
   return [
     paint('dim', row(COLUMNS)),
-    ...rows.map(([label, times]) => row([label, ...times.map((time) => formatMs(time))])),
+    ...rows.map(([label, times]) => row([label, ...times.map(cellText)])),
     paint('dim', `  medians of ${samples.fresh} and ${samples.reused} requests`),
   ];
 }
@@ -40,6 +40,11 @@ function moments({ dns, connect, tls, firstByte, total }: PhaseTimes): number[] 
   const connected = dns + connect;
   const secured = tls > 0 ? connected + tls : connected;
   return [dns, connected, secured, secured + firstByte, total, total];
+}
+
+/** Less than a hundredth of a millisecond is noise. */
+function cellText(timeMs: number): string {
+  return timeMs < 10 ? `${timeMs.toFixed(2)} ms` : formatMs(timeMs);
 }
 
 function row([label = '', ...cells]: readonly string[]): string {

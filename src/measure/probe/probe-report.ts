@@ -45,6 +45,8 @@ export type UrlProbe = {
   httpVersion: '1.1' | '2' | null;
   /** A request over a new connection, and one over a connection that was there. */
   fresh: PhaseTimes | null;
+  /** The fastest of those over a new connection, as it was. */
+  freshBest: PhaseTimes | null;
   reused: PhaseTimes | null;
   samples: { fresh: number; reused: number };
   /** Least connect time: one round trip. */

@@ -5,7 +5,7 @@ import { type MeasureTarget, wireBytes } from '../common/send.ts';
 import { clockSkew } from './clock-skew.ts';
 import { type ExchangeSample, medianPhases } from './exchange-sample.ts';
 import { outlookOf } from './outlook.ts';
-import type { StatedRate, UrlProbe } from './probe-report.ts';
+import type { PhaseTimes, StatedRate, UrlProbe } from './probe-report.ts';
 
 /** What a probe saw. */
 export type ProbeSightings = Pick<UrlProbe, 'error' | 'robots' | 'families' | 'keepAlive'> & {
@@ -40,6 +40,7 @@ export function summariseProbe(
     error: seen.error,
     httpVersion: last?.httpVersion ?? null,
     fresh,
+    freshBest: fastest(seen.fresh),
     reused,
     samples: { fresh: seen.fresh.length, reused: kept.length },
     roundTripMs,
@@ -58,6 +59,11 @@ export function summariseProbe(
     families: seen.families,
     outlook: outlookOf({ phases: reused ?? fresh, limits, wishedRps, maxConcurrency }),
   };
+}
+
+function fastest(samples: readonly ExchangeSample[]): PhaseTimes | null {
+  const phases = samples.map((taken) => taken.phases).sort((a, b) => a.total - b.total);
+  return phases[0] ?? null;
 }
 
 function signalsOf({ response, date }: ExchangeSample): Signals {
