@@ -34,6 +34,8 @@ export type Cell = AnswerStyle & {
   changes?: { atMs: number; share: number }[];
   /** Another client takes so many requests per second of the same limit. */
   otherClientRps?: number;
+  /** Another server than ours, on real sockets only. */
+  server?: 'nginx' | 'nginx nodelay' | 'fastify';
   /** The answer to every so many-th request never comes. */
   hangsEvery?: number;
 };
@@ -118,4 +120,43 @@ function specialCells(): Cell[] {
     cell('adaptive', 1000, { headers: 'none', burst: 200 }),
     cell('token bucket', 100, { headers: 'none', hangsEvery: 97, name: 'answers that hang' }),
   ];
+}
+
+/** Limiters nobody here wrote. nginx holds a burst back, or lets it through (nodelay), before it refuses. */
+function foreignCells(): Cell[] {
+  const servers = [
+    { server: 'nginx', limiter: 'leaky bucket', headers: 'none', refusalStatus: 503 },
+    { server: 'nginx', limiter: 'leaky bucket', headers: 'none', refusalStatus: 429 },
+    { server: 'nginx nodelay', limiter: 'token bucket', headers: 'none', refusalStatus: 503 },
+    { server: 'fastify', limiter: 'fixed window 1 s', headers: 'ietf', refusalStatus: 429 },
+    { server: 'fastify', limiter: 'fixed window 1 s', headers: 'x-ratelimit', refusalStatus: 429 },
+    { server: 'fastify', limiter: 'fixed window 1 s', headers: 'none', refusalStatus: 429 },
+  ] as const;
+  return servers.flatMap((one) => [20, 100, 1000].map((rate) => cell(one.limiter, rate, { ...one, name: one.server })));
+}
+
+const COMPARED: LimiterKind[] = ['token bucket', 'fixed window 1 s', 'sliding log', 'leaky bucket', 'adaptive'];
+
+type ZooJob = { cell: Cell; strategy: 'millrace' | 'aimd' | 'aws-adaptive' | 'fixed' };
+
+/** What runs on real sockets. At 1,000/s the silent 503 and the X- headers are left to the simulator. */
+export function zooCells(): ZooJob[] {
+  const own = allCells().filter(
+    ({ rate, headers, refusalStatus }) => rate < 1000 || (headers !== 'x-ratelimit' && refusalStatus === 429),
+  );
+  const compared = own.filter(
+    ({ limiter, rate, headers, latencyMs, burst, changes, otherClientRps, hangsEvery }) =>
+      (COMPARED.includes(limiter) || limiter === 'concurrency 10') &&
+      rate === 100 &&
+      headers === 'retry-after' &&
+      latencyMs === 30 &&
+      !burst &&
+      !changes &&
+      !otherClientRps &&
+      !hangsEvery,
+  );
+  const others = (['aimd', 'aws-adaptive', 'fixed'] as const).flatMap((strategy) =>
+    compared.map((one) => ({ cell: one, strategy })),
+  );
+  return [...[...own, ...foreignCells()].map((one) => ({ cell: one, strategy: 'millrace' as const })), ...others];
 }

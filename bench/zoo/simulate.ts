@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { createGovernor } from '../../src/governor/create-governor.ts';
 import { allCells, type Cell } from './cells.ts';
 import { type SimulationResult, seededRandom, simulate } from './simulator.ts';
+import { GOVERNED } from './strategies.ts';
 import { judge } from './targets.ts';
 
 const { values } = parseArgs({
@@ -16,17 +17,6 @@ const { values } = parseArgs({
     bad: { type: 'boolean', default: false },
   },
 });
-
-export const GOVERNED = {
-  maxConcurrency: 50,
-  requestsPerSecond: null,
-  minDelayMs: 0,
-  headroom: 0.8,
-  discovery: 'auto',
-  limitScope: 'credential',
-  stallSecs: 900,
-  maxServerWaitSecs: 86_400,
-} as const;
 
 function run(cell: Cell, seed: number, durationMs: number): SimulationResult {
   const random = seededRandom(seed);

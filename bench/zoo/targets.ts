@@ -44,7 +44,7 @@ export function trueLimit(cell: Cell): number {
   return Math.min(cell.rate - (cell.otherClientRps ?? 0), (50 * 1000) / cell.latencyMs);
 }
 
-export function judge(cell: Cell, result: SimulationResult): Verdict {
+export function judge(cell: Cell, result: Pick<SimulationResult, 'accepted' | 'refused' | 'latenciesMs'>): Verdict {
   const target = targetOf(cell);
   const limit = trueLimit(cell);
   const refused = sum(result.refused);
@@ -62,7 +62,7 @@ export function judge(cell: Cell, result: SimulationResult): Verdict {
 }
 
 /** After a change: 0.8 of the new limit within 10 s when it fell, within 60 s when it rose. */
-function changeMisses(cell: Cell, result: SimulationResult, limit: number): string[] {
+function changeMisses(cell: Cell, result: Pick<SimulationResult, 'accepted'>, limit: number): string[] {
   return (cell.changes ?? []).flatMap((change, index) => {
     const before = cell.changes?.[index - 1]?.share ?? 1;
     const withinSecs = change.share < before ? 10 : 60;

@@ -31,6 +31,7 @@ class HostGovernor implements Governor {
   readonly #learner: Learner;
   readonly #hosts = new Map<string, HostState>();
   readonly #keys = new Map<string, KeyState>();
+  #dropAtSize = MANY_KEYS;
 
   constructor(options: GovernorOptions) {
     this.#options = options;
@@ -108,8 +109,9 @@ class HostGovernor implements Governor {
   }
 
   #addKey(key: string, nowMs: number): KeyState {
-    if (this.#keys.size >= MOST_KEYS) this.#dropIdle(nowMs);
+    if (this.#keys.size >= this.#dropAtSize) this.#dropIdle(nowMs);
     const host = this.#hostState(hostOfKey(key));
+    host.keys += 1;
     const state = new KeyState({ key, host, ceiling: host.ceilingOf(withBucket(key, '')), nowMs });
     this.#keys.set(key, state);
     return state;
@@ -118,8 +120,12 @@ class HostGovernor implements Governor {
   /** Forgets keys that have nothing in flight, nothing to wait for and nothing to tell. */
   #dropIdle(nowMs: number): void {
     for (const [key, state] of this.#keys) {
-      if (state.isIdle && nowMs - state.lastUsedMs > IDLE_MS) this.#keys.delete(key);
+      if (!state.isIdle || nowMs - state.lastUsedMs <= IDLE_MS) continue;
+      this.#keys.delete(key);
+      state.host.keys -= 1;
+      if (state.host.isForgettable) this.#hosts.delete(state.host.host);
     }
+    this.#dropAtSize = Math.max(MANY_KEYS, this.#keys.size * 1.1);
   }
 
   #hostState(host: string): HostState {
@@ -149,7 +155,8 @@ class HostGovernor implements Governor {
   }
 }
 
-const MOST_KEYS = 10_000;
+/** From so many on, idle ones are dropped. */
+const MANY_KEYS = 10_000;
 const IDLE_MS = 600_000;
 
 /** @returns the key of the same budget with another bucket */

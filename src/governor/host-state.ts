@@ -11,6 +11,8 @@ export class HostState {
   readonly host: string;
   readonly policy: HostPolicy;
   inFlight = 0;
+  /** Keys that refer to it. */
+  keys = 0;
   /** The circuit that holds the host's requests back; null while none is open. */
   circuit: Circuit | null = null;
   readonly profile: Profile | undefined;
@@ -24,6 +26,12 @@ export class HostState {
     this.host = host;
     this.policy = policy;
     this.profile = profileOf(host);
+  }
+
+  /** Whether nothing would be lost by forgetting it. */
+  get isForgettable(): boolean {
+    const isUp = [...this.#circuits.values()].every((circuit) => !circuit.isOpen && !circuit.isDead);
+    return this.keys === 0 && this.inFlight === 0 && this.buckets === null && isUp;
   }
 
   /** @returns the server's clock when the response came, Unix epoch ms */

@@ -21,6 +21,8 @@ const RECOUNT_MS = 250;
 export class KeyState {
   readonly key: string;
   readonly host: HostState;
+  /** The proxy or local address its requests leave by; '' = the usual one. */
+  readonly egress: string;
   readonly gate = new Gate();
   readonly control: RateControl;
   readonly stated = new StatedPace();
@@ -45,6 +47,7 @@ export class KeyState {
     const { policy } = facts.host;
     this.key = facts.key;
     this.host = facts.host;
+    this.egress = facts.key.split('#')[2] ?? '';
     this.ceiling = facts.ceiling;
     this.lastUsedMs = facts.nowMs;
     this.control = new RateControl({

@@ -29,7 +29,7 @@ export class Learner {
   /** @param budget the key whose limits the answer speaks of: mostly `state` itself */
   learn(state: KeyState, sample: Sample, readBudget: (signals: Signals) => KeyState): Verdict {
     if (sample.failure !== null || sample.status === null) return this.#learnFailure(state, sample);
-    const circuit = state.host.circuitOf(pathOf(sample));
+    const circuit = state.host.circuitOf(pathOf(state, sample));
     if (circuit.answered() === 'closed') this.#circuitChanged(state, 'closed', sample);
     const signals = readSignals(sample, state.host.serverWallMs(sample), state.host.profile);
     const budget = readBudget(signals);
@@ -45,14 +45,14 @@ export class Learner {
     if (state.gate.isProbe(sample.sentAtMs)) state.gate.probeLost();
     if (sample.failure === null) return 'failed';
     const facts = { sentAtMs: sample.sentAtMs, nowMs: sample.endedAtMs };
-    const change = state.host.circuitOf(pathOf(sample)).failed(sample.failure, facts);
+    const change = state.host.circuitOf(pathOf(state, sample)).failed(sample.failure, facts);
     if (change !== null) this.#circuitChanged(state, change, sample);
     return 'failed';
   }
 
   #circuitChanged(state: KeyState, change: NonNullable<CircuitChange>, sample: Sample): void {
     const { host } = state;
-    const circuit = host.circuitOf(pathOf(sample));
+    const circuit = host.circuitOf(pathOf(state, sample));
     host.refreshCircuit();
     const waitMs = circuit.openUntilMs - sample.endedAtMs;
     const failing = `${host.host}: ${describeFailure(circuit.lastFailure)}`;
@@ -191,7 +191,6 @@ export class Learner {
 type Wait = { toldMs: number | null; ownMs?: number; reason: string };
 
 /** An origin by one egress: what can be down as a whole. */
-function pathOf(sample: Sample): string {
-  const egress = sample.key.split('#')[2];
-  return egress ? `${sample.origin}#${egress}` : sample.origin;
+function pathOf({ egress }: KeyState, { origin }: Sample): string {
+  return egress === '' ? origin : `${origin}#${egress}`;
 }

@@ -11,9 +11,10 @@ const PROBE_GROWTH_PER_SEC = 0.03;
 const RETURN_GROWTH_PER_SEC = 0.1;
 const CREEP_AFTER_MS = 5_000;
 const FIRST_QUIET_MS = 30_000;
-// A limit that fell that far may be back soon: another client has gone, a penalty has run out.
+// A limit that fell that far may be back soon: another client has gone, a penalty has run out. Nor is a level sure that
+// was met without a pace.
 const FELL_BELOW_SHARE = 0.7;
-const QUIET_AFTER_FALL_MS = 10_000;
+const QUIET_WHEN_UNSURE_MS = 10_000;
 const LONGEST_QUIET_MS = 600_000;
 // After a first refusal within a burst of fewer sends, the level seen says little.
 const SHORT_QUIET_MS = 3_000;
@@ -63,18 +64,19 @@ export class Climb {
 
   /** Remembers the level that failed. */
   failedAt(level: FailedLevel): void {
-    const { requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst } = level;
-    this.#quietMs = this.#quietAfter(failedRps, isTinyBurst);
+    const { requestsPerSecond: failedRps, surelyRps, isFirst } = level;
+    this.#quietMs = this.#quietAfter(level);
     this.#sureRps = Math.max(surelyRps, LEAST_SURE_SHARE * failedRps);
     if (!isFirst) this.#formerRps = Math.max(this.#formerRps, failedRps);
     this.#failedRps = failedRps;
   }
 
-  #quietAfter(failedRps: number, isTinyBurst: boolean): number {
+  #quietAfter({ requestsPerSecond: failedRps, isTinyBurst, isFirst }: FailedLevel): number {
     if (isTinyBurst) return SHORT_QUIET_MS;
+    if (isFirst) return QUIET_WHEN_UNSURE_MS;
     if (Math.abs(failedRps - this.#failedRps) <= SAME_LEVEL * this.#failedRps)
       return Math.min(2 * this.#quietMs, LONGEST_QUIET_MS);
-    return failedRps < FELL_BELOW_SHARE * this.#formerRps ? QUIET_AFTER_FALL_MS : FIRST_QUIET_MS;
+    return failedRps < FELL_BELOW_SHARE * this.#formerRps ? QUIET_WHEN_UNSURE_MS : FIRST_QUIET_MS;
   }
 
   start(nowMs: number, requestsPerSecond: number, phase: ClimbPhase): void {

@@ -23,6 +23,13 @@ type Stage = 'alone' | 'growing' | 'open' | 'paced';
 
 // Fewer accepted answers before the first refusal were perhaps only a burst allowance.
 const TINY_BURST = 30;
+const LEAST_MEASURED_MS = 200;
+const LATENCIES_TO_MEASURE = 4;
+// A refusal below the level that failed, with all slots taken, is put down to the slots so often in a row.
+const MOST_SLOT_BLAMES = 3;
+// Of a few slots all are often taken by chance.
+const LEAST_BLAMED_CAP = 8;
+const BLAME_BELOW_SHARE = 0.97;
 // A refused request says that the rate was above the measured one by at most so much.
 const PACE_SLACK = 1.05;
 const SLOWED_GOODPUT = 0.75;
@@ -48,6 +55,7 @@ export class RateControl {
   #bestGoodput = 0;
   #cut: PendingCut | null = null;
   #explain: string | null = null;
+  #slotBlames = 0;
 
   constructor(options: RateControlOptions) {
     this.#headroom = options.headroom;
@@ -190,9 +198,10 @@ export class RateControl {
    */
   refused(answer: Answer, isExplained: boolean): void {
     const { nowMs } = answer;
+    const measured = this.#measureAtRefusal(answer);
     this.#cut = {
-      ...this.#measureAtRefusal(answer),
-      isInnocent: this.#slots.takeBack(answer) || isExplained,
+      ...measured,
+      isInnocent: this.#slots.takeBack(answer) || isExplained || this.#blameSlots(measured, nowMs),
       atMs: nowMs,
       lastRefusedAtMs: nowMs,
       firstRefusedSentAtMs: answer.sentAtMs,
@@ -203,12 +212,26 @@ export class RateControl {
     };
   }
 
+  /** The server may count what is in flight: then a slower pace does not help, a slot less does. */
+  #blameSlots({ goodput, inFlight }: { goodput: number; inFlight: number }, nowMs: number): boolean {
+    const isBelow = this.#stage === 'paced' && goodput < BLAME_BELOW_SHARE * this.#climb.failedRps;
+    if (!isBelow || inFlight < Math.max(this.#slots.cap, LEAST_BLAMED_CAP) || this.#slotBlames >= MOST_SLOT_BLAMES) {
+      this.#slotBlames = 0;
+      return false;
+    }
+    this.#slotBlames += 1;
+    this.#slots.refusedAt(inFlight, nowMs);
+    return true;
+  }
+
   #measureAtRefusal({ nowMs, inFlight }: Answer): { goodput: number; openMs: number; inFlight: number } {
     const lastSecond = this.#goodput.perSecond(nowMs, 1000);
     const openMs = nowMs - this.#openedAtMs;
     if (this.#stage === 'paced') {
-      const goodput = Math.min(lastSecond, PACE_SLACK * this.#climb.requestsPerSecond);
-      return { goodput, openMs, inFlight };
+      const paceRps = this.#climb.requestsPerSecond;
+      // The first answers take a latency to come: until a few of those have passed, the pace is the better measure.
+      const isMeasured = openMs >= Math.max(LEAST_MEASURED_MS, LATENCIES_TO_MEASURE * this.latency.meanMs);
+      return { goodput: isMeasured ? Math.min(lastSecond, PACE_SLACK * paceRps) : paceRps, openMs, inFlight };
     }
     const measured = Math.max(lastSecond, this.#goodput.perSecond(nowMs, 500), this.#goodput.perSecond(nowMs, 200));
     const { meanMs } = this.latency;
@@ -266,7 +289,7 @@ export class RateControl {
     const { failedRps } = decision;
     const surelyRps = isFirst ? failedRps * share : failedRps;
     const isTinyBurst = isFirst && this.#acceptedSinceOpened < TINY_BURST;
-    this.#climb.failedAt({ requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst });
+    this.#climb.failedAt({ requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst: decision.kind === 'first' });
     if (isFirst) this.#slots.refusedAt(cut.inFlight, nowMs);
     this.#stage = 'paced';
     this.#climb.start(nowMs, Math.max(decision.requestsPerSecond, LEAST_RPS), decision.next);

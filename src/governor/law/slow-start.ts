@@ -11,7 +11,7 @@ export function doublingMs(latencyMs: number): number {
 const QUICK_UNTIL_CAP = 5;
 const QUICK_GROWTH = 0.04;
 const ANSWERS_OF_SMALL_BUDGET = 183;
-const STEADY_GROWTH = 0.026;
+const STEADY_GROWTH = 0.024;
 const STEADY_UNTIL_CAP = 26;
 const LATE_GROWTH = 0.2;
 

@@ -14,6 +14,7 @@ const SHARE_AFTER_REFUSAL = 0.98;
 const LEAST_SHARE = 0.85;
 const STRIKES = 2;
 const EMPTY_STRIKES = 3;
+const LEAST_MEMORY_MS = 5 * SECOND_MS;
 const FORGOTTEN_AFTER_MS = 5 * MINUTE_MS;
 
 type Known = StatedLimit & { window: WindowLearner; refill: Refill; answersInWindow: number; seenAtMs: number };
@@ -60,7 +61,7 @@ export class StatedPace {
 
   /** Takes in what one response states. @returns whether the stated limit changed noticeably */
   observe(limits: readonly StatedLimit[], facts: StatedFacts): boolean {
-    if (!this.#isTrusted || limits.length === 0) return false;
+    if (!this.#isTrusted || (limits.length === 0 && this.#known.size === 0)) return false;
     const before = this.#limitRps;
     for (const limit of limits) this.#note(limit, facts);
     this.#forget(facts.nowMs);
@@ -80,9 +81,11 @@ export class StatedPace {
     this.#known.set(limit.name, { ...limit, resetMs, windowMs, window, refill, answersInWindow, seenAtMs: nowMs });
   }
 
+  /** What a server has stopped stating does not bind for ever. */
   #forget(nowMs: number): void {
     for (const [name, limit] of this.#known) {
-      if (nowMs - limit.seenAtMs > FORGOTTEN_AFTER_MS) this.#known.delete(name);
+      const spanMs = Math.max(limit.windowMs ?? 0, limit.resetMs ?? 0, LEAST_MEMORY_MS);
+      if (nowMs - limit.seenAtMs > Math.min(2 * spanMs, FORGOTTEN_AFTER_MS)) this.#known.delete(name);
     }
   }
 

@@ -11,11 +11,26 @@ type Item = { value: BareItem; parameters: Parameters };
  */
 export function readIetf(rateLimit: string | undefined, policy: string | undefined): StatedLimit[] {
   const policies = parsePolicies(policy);
+  const simple = rateLimit === undefined ? null : SIMPLE_STATE.exec(rateLimit);
+  if (simple !== null && policies.length <= 1) return readSimple(simple, policies[0]);
   const states = rateLimit === undefined ? [] : (listOf(rateLimit) ?? null);
   if (states === null) return readDraft7(rateLimit ?? '', policies);
   const named = new Map(policies.map((one) => [one.name, one]));
   for (const state of states) mergeState(named, state);
   return [...named.values()].filter((one) => one.limit !== null || one.remaining !== null);
+}
+
+// What nearly all servers send, and with each answer: read without a parser.
+const SIMPLE_STATE = /^"([^"\\]*)"; ?r=(\d{1,15}); ?t=(\d{1,10})$/;
+
+function readSimple(
+  [, name = '', remaining, resetSecs]: RegExpExecArray,
+  policy: StatedLimit | undefined,
+): StatedLimit[] {
+  const state = { remaining: Number(remaining), resetMs: Number(resetSecs) * SECOND_MS };
+  if (policy?.name === name) return [{ ...policy, ...state }];
+  const own: StatedLimit = { name, unit: 'requests', limit: null, windowMs: null, ...state };
+  return policy === undefined ? [own] : [policy, own];
 }
 
 /** `"default";r=50;t=30`; later wordings say a (available) for r, and w (effective window) for t. */
@@ -63,6 +78,20 @@ export function windowFor(limit: number | undefined, policies: readonly StatedLi
  */
 export function parsePolicies(text: string | undefined): StatedLimit[] {
   if (text === undefined) return [];
+  let policies = parsed.get(text);
+  if (policies === undefined) {
+    policies = readPolicies(text);
+    if (parsed.size >= MOST_PARSED) parsed.clear();
+    parsed.set(text, policies);
+  }
+  return policies;
+}
+
+// A policy is the same in each answer of a server.
+const MOST_PARSED = 500;
+const parsed = new Map<string, StatedLimit[]>();
+
+function readPolicies(text: string): StatedLimit[] {
   return (listOf(text) ?? []).flatMap(({ value, parameters }) => {
     const isOld = typeof value === 'number';
     const limit = isOld ? value : numberOf(parameters, 'q');

@@ -1,6 +1,7 @@
 import type { ResponseHeaders } from '../../core/headers.ts';
 import type { Sample } from '../../core/sample.ts';
 import { readBody, readQueryCost } from './body.ts';
+import { DIALECT, headerKinds, IETF, VENDOR } from './header-kinds.ts';
 import { readIetf } from './ietf.ts';
 import type { Profile } from './profile.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -19,22 +20,22 @@ export type Signals = {
   refusal: { kind: 'limit' | 'quota' | 'overload'; reason: string } | null;
 };
 
-const NOTHING: Signals = { limits: [], retryAfterMs: null, bucket: null, refusal: null };
+const NO_LIMITS: readonly StatedLimit[] = [];
+const NOTHING: Signals = { limits: NO_LIMITS, retryAfterMs: null, bucket: null, refusal: null };
 // 529 is Notion's and Anthropic's "overloaded".
 const REFUSING = new Set([429, 503, 529]);
-const SPEAKING_OF_LIMITS = /rate-?limit|^x-shopify-shop|^sforce-limit/;
 
 type Response = Pick<Sample, 'status' | 'headers' | 'bodyText'>;
 
 /** Reads everything a response says of limits; never throws. @param serverWallMs the server's clock, epoch ms */
 export function readSignals(response: Response, serverWallMs: number, profile?: Profile): Signals {
   const { status, headers, bodyText } = response;
-  const speaks = speaksOfLimits(headers);
-  if (!speaks && bodyText === null && !REFUSING.has(status ?? 0)) return NOTHING;
+  const kinds = headerKinds(headers);
+  if (kinds === 0 && bodyText === null && !REFUSING.has(status ?? 0)) return NOTHING;
   const header = (name: string): string | undefined => textOf(headers, name);
   // A response from a cache tells the state of another time.
-  const isFresh = (parseCount(header('age')) ?? 0) === 0;
-  const limits = speaks && isFresh ? readLimits(header, serverWallMs, profile) : [];
+  const isFresh = kinds !== 0 && (parseCount(header('age')) ?? 0) === 0;
+  const limits = isFresh ? readLimits(header, { kinds, serverWallMs, profile }) : NO_LIMITS;
   const body = status === null ? undefined : readBody(status, bodyText);
   return {
     limits: withQueryCost(limits, bodyText),
@@ -44,19 +45,17 @@ export function readSignals(response: Response, serverWallMs: number, profile?: 
   };
 }
 
-function speaksOfLimits(headers: ResponseHeaders): boolean {
-  for (const name in headers) if (SPEAKING_OF_LIMITS.test(name)) return true;
-  return false;
-}
-
 type HeaderReader = (name: string) => string | undefined;
 
-function readLimits(header: HeaderReader, serverWallMs: number, profile: Profile | undefined): readonly StatedLimit[] {
-  const ietf = readIetf(header('ratelimit'), header('ratelimit-policy'));
-  const limits = ietf.some((limit) => limit.remaining !== null || header('ratelimit-limit') === undefined) ? ietf : [];
+type Reading = { kinds: number; serverWallMs: number; profile: Profile | undefined };
+
+function readLimits(header: HeaderReader, { kinds, serverWallMs, profile }: Reading): readonly StatedLimit[] {
   const context = { serverWallMs };
-  const told = limits.length > 0 ? limits : readDialects(header, context, profile);
-  return [...told, ...readVendors(header, context)];
+  const ietf = kinds & IETF ? readIetf(header('ratelimit'), header('ratelimit-policy')) : NO_LIMITS;
+  // A policy beside the older headers only tells their window.
+  const isWhole = ietf.some((limit) => limit.remaining !== null) || (kinds & DIALECT) === 0;
+  const told = ietf.length > 0 && isWhole ? ietf : readDialects(header, context, profile);
+  return kinds & VENDOR ? [...told, ...readVendors(header, context)] : told;
 }
 
 /** Points of a query budget, counted in queries like this one. */

@@ -73,6 +73,16 @@ test('headers that say "nothing left" after every reset lose their authority', (
   expect(pace.isTrusted).toBe(false);
 });
 
+test('forgets a limit that is not stated any more', () => {
+  const pace = new StatedPace();
+  pace.observe([limit({ limit: 50, remaining: 1, resetMs: 7000 })], { nowMs: 0, inFlight: 1 });
+  expect(pace.requestsPerSecond).toBeCloseTo(0.97 / 7);
+  pace.observe([], { nowMs: 14_000, inFlight: 1 });
+  expect(pace.requestsPerSecond).not.toBeNull();
+  pace.observe([], { nowMs: 14_001, inFlight: 1 });
+  expect(pace.requestsPerSecond).toBeNull();
+});
+
 test('takes a stated number of requests at once for the cap', () => {
   const pace = new StatedPace();
   pace.observe([limit({ unit: 'concurrent', limit: 4 })], { nowMs: 0, inFlight: 1 });

@@ -1,0 +1,106 @@
+/**
+ * The limiter zoo on real sockets, counted on the servers' side:
+ * `node bench/zoo/run.ts [--cell TEXT] [--strategy NAME] [--seconds N] [--parallel N] [--out FILE]`.
+ * Writes FILE.md and FILE.json when --out is given.
+ */
+import { writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type Cell, zooCells } from './cells.ts';
+import { runClient, startServer } from './processes.ts';
+import type { StrategyName } from './strategies.ts';
+import { formatTable, type Row } from './table.ts';
+import { judge, trueLimit } from './targets.ts';
+
+const { values } = parseArgs({
+  options: {
+    cell: { type: 'string', default: '' },
+    strategy: { type: 'string' },
+    seconds: { type: 'string', default: '60' },
+    parallel: { type: 'string', default: '6' },
+    out: { type: 'string' },
+  },
+});
+
+type Job = { cell: Cell; strategy: StrategyName };
+
+const jobs = zooCells()
+  .filter(({ cell, strategy }) => cell.name.includes(values.cell) && (values.strategy ?? strategy) === strategy)
+  // Busy cells last and one at a time, so that they do not disturb the others.
+  .sort((a, b) => load(a.cell) - load(b.cell));
+
+function load(cell: Cell): number {
+  return cell.limiter === 'no limit' || cell.limiter === 'concurrency 10' || cell.rate >= 1000 ? 1 : 0;
+}
+
+async function run({ cell, strategy }: Job): Promise<Row> {
+  const lastChangeMs = Math.max(0, ...(cell.changes ?? []).map((change) => change.atMs));
+  const server = await startServer(cell);
+  try {
+    const sendForMs = lastChangeMs + Number(values.seconds) * 1000;
+    const timeoutMs = cell.hangsEvery === undefined ? 30_000 : 10_000;
+    const report = await runClient({
+      cell,
+      origin: server.origin,
+      strategy,
+      trueRps: trueLimit(cell),
+      sendForMs,
+      timeoutMs,
+    });
+    const counts = await server.counts();
+    const secs = Math.floor(sendForMs / 1000);
+    const result = {
+      accepted: padded(counts.accepted, secs),
+      refused: counts.refused,
+      latenciesMs: report.latenciesMs,
+    };
+    const verdict = judge(cell, result);
+    return { cell, strategy, ...verdict, lost: report.lost, doubled: counts.doubled, events: report.events.length };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Only the seconds in which there was work for sure. */
+function padded(counts: number[], secs: number): number[] {
+  return Array.from({ length: secs }, (_, second) => counts[second] ?? 0);
+}
+
+const rows: Row[] = [];
+const waiting = [...jobs];
+let running = 0;
+
+async function worker(): Promise<void> {
+  for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+    // A busy cell has the machine to itself, as far as this benchmark goes.
+    while (load(job.cell) === 1 && running > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+    running += load(job.cell) === 1 ? BUSY : 1;
+    const row = await run(job);
+    running -= load(job.cell) === 1 ? BUSY : 1;
+    rows.push(row);
+    const misses = row.misses.length > 0 ? `MISS ${row.misses.join('; ')}` : 'ok';
+    console.log(
+      `${rows.length}/${jobs.length} ${job.strategy} ${job.cell.name}: ${row.goodput.toFixed(3)} / ${row.refused} lost ${row.lost} doubled ${row.doubled} ${misses}`,
+    );
+  }
+}
+
+const BUSY = 1;
+const light = jobs.filter((job) => load(job.cell) === 0).length;
+await Promise.all(Array.from({ length: Math.max(1, Math.min(Number(values.parallel), light)) }, worker));
+
+if (values.out !== undefined) {
+  const about = {
+    date: new Date().toISOString(),
+    machine: `${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}`,
+    node: process.version,
+    command: `node bench/zoo/run.ts ${process.argv.slice(2).join(' ')}`,
+  };
+  rows.sort((a, b) => jobs.findIndex((job) => isOf(job, a)) - jobs.findIndex((job) => isOf(job, b)));
+  await writeFile(`${values.out}.json`, `${JSON.stringify({ ...about, rows }, null, 1)}\n`);
+  await writeFile(`${values.out}.md`, formatTable(about, rows));
+}
+
+function isOf(job: Job, row: Row): boolean {
+  return job.cell === row.cell && job.strategy === row.strategy;
+}
