@@ -20,7 +20,7 @@ export function configurationPage(): string {
         settings.filter(({ path }) => path.startsWith('hosts.*.')),
         'hosts.*.',
       ),
-    ...Object.fromEntries(commandNames().map((name) => [`options ${name}`, () => optionsTable(name)])),
+    options: () => commandNames().map(commandSection).join('\n\n'),
   };
   const template = readFileSync(TEMPLATE, 'utf8');
   return template.replaceAll(/<!-- table: ([^>]+?) -->/g, (_, mark: string) => {
@@ -43,6 +43,10 @@ function settingsTable(settings: readonly SettingFacts[], prefix: string): strin
     optionOf(setting.path),
   ]);
   return table(['Key', 'Meaning', 'Value', 'Default', 'Option'], rows);
+}
+
+function commandSection(name: CommandName): string {
+  return `### millrace ${name}\n\n${COMMAND_SUMMARIES[name]}.\n\n${optionsTable(name)}`;
 }
 
 function optionsTable(name: CommandName): string {
