@@ -1,5 +1,5 @@
 // A Crawlee project of your own on millrace's storage: one SQLite file instead of a folder of small ones.
-// It crawls a little API that it starts itself; stop it at any time and start it again: it goes on where it was.
+// It crawls a little API that it starts itself. With an API of your own, kill it at any time and start it again: it goes on.
 // node examples/sqlite-storage-client/main.ts [storages.sqlite]
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -9,7 +9,6 @@ const CORRUPT = 11;
 const FULL = 13;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
-const CONSTRAINT = 19;
 
 function resultCode(error: unknown): number | null {
   if (!(error instanceof Error) || !('errcode' in error)) return null;
@@ -22,9 +21,10 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-/** @returns whether a row with that key was there already. */
-export function isConstraint(error: unknown): boolean {
-  return resultCode(error) === CONSTRAINT;
+/** @returns whether SQLite found the file damaged. */
+export function isDamage(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
 /**
@@ -61,8 +61,8 @@ export function explainSqliteError(error: unknown, file: string): unknown {
 function damaged(file: string, error: unknown): string {
   return (
     `${file} is damaged (${reasonOf(error)}). Nothing was overwritten and no new run was started. ` +
-    `Keep a copy of its folder; what can still be read comes out with: sqlite3 ${file} .recover | sqlite3 recovered.sqlite ` +
-    '(see docs/storage.md, "A damaged file").'
+    'Keep a copy of its folder. What can still be read is taken over into a new run by recoverRun: ' +
+    'see "A damaged file" in docs/storage.md.'
   );
 }
 
