@@ -1,7 +1,7 @@
 import type { CompletenessSummary } from '../core/summary.ts';
 import type { ValueStore } from '../storage/store.ts';
 import { type CursorValue, laterCursor } from './incremental.ts';
-import { keyNumbers, listingOf, type PageFacts, pageFactsPrefixes } from './page-facts.ts';
+import { listingOf, type PageFacts, pageFactsPrefixes, unpackKeys } from './page-facts.ts';
 
 /** What the pages of a resource add up to. */
 export type ResourceTotals = CompletenessSummary & {
@@ -85,7 +85,7 @@ function addListing(totals: ResourceTotals, pages: readonly PageFacts[], keys: K
     totals.drifted += facts.drifted;
     totals.cursor = laterCursor(totals.cursor, facts.cursor);
     if (before !== undefined && hasShifted(before, facts)) totals.suspectedShifts++;
-    const numbers = keyNumbers(facts.keys + facts.repeated);
+    const numbers = allKeys(facts);
     own.add(numbers);
     keys.add(numbers);
   }
@@ -103,8 +103,12 @@ function hasShifted(before: PageFacts, after: PageFacts): boolean {
 }
 
 function sharesKey(before: PageFacts, after: PageFacts): boolean {
-  const known = new Set(keyNumbers(before.keys + before.repeated));
-  return keyNumbers(after.keys + after.repeated).some((key) => known.has(key));
+  const known = new Set(allKeys(before));
+  return allKeys(after).some((key) => known.has(key));
+}
+
+function allKeys({ keys, repeated }: PageFacts): number[] {
+  return unpackKeys(keys + repeated);
 }
 
 /** Key hashes as numbers, 8 bytes each. */

@@ -75,7 +75,8 @@ function listingResponse(runtime: ResourceRuntime, page: Page, picked: PageRecor
 
 function contentMark({ resource }: ResourceRuntime, records: readonly unknown[]): string | null {
   if (records.length === 0) return null;
-  const readKey = resource.primaryKey.length === 0 ? jsonText : keyReader(resource.primaryKey);
+  if (resource.primaryKey.length === 0) return markOf(jsonText(records));
+  const readKey = keyReader(resource.primaryKey);
   return markOf(records.map((record) => readKey(record) ?? jsonText(record)).join());
 }
 

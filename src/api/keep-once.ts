@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { ValueStore } from '../storage/store.ts';
-import { type KeyReader, keyHash, keyNumbers, listingOf, type PageFacts, pageFactsPrefixes } from './page-facts.ts';
+import { type KeyReader, listingOf, type PageFacts, packKeys, pageFactsPrefixes, unpackKeys } from './page-facts.ts';
 import { PrimaryKeys } from './primary-keys.ts';
 
 /** A page's records without those that came before, and the keys of both. */
 export type KeptRecords = {
   records: unknown[];
-  /** Hashes of the keys kept and of those that came before, as page facts hold them. */
+  /** The keys kept and those that came before, packed as page facts hold them. */
   keys: string;
   repeated: string;
 };
@@ -28,7 +28,7 @@ export class KeepOnce {
     for (const prefix of pageFactsPrefixes(resource)) {
       for (const [key, facts] of await values.entries<PageFacts>(prefix)) {
         const owner = ownerOf({ resource, listing: listingOf(key), page: facts.page });
-        for (const number of keyNumbers(facts.keys)) this.#kept.claim(number, owner);
+        for (const known of unpackKeys(facts.keys)) this.#kept.claim(known, owner);
       }
     }
   }
@@ -36,19 +36,19 @@ export class KeepOnce {
   /** @returns the records of a page that are new; one without a key always is */
   sift(records: readonly unknown[], page: PagePlace): KeptRecords {
     const owner = ownerOf(page);
-    const kept: KeptRecords = { records: [], keys: '', repeated: '' };
-    const here = new Set<string>();
+    const kept: unknown[] = [];
+    const keys = new Set<number>();
+    const repeated: number[] = [];
     for (const record of records) {
       const key = this.#readKey(record);
-      const text = key === null ? null : keyHash(key);
-      const isNew = text === null || (!here.has(text) && this.#kept.claim(keyNumbers(text)[0]!, owner));
-      if (isNew) kept.records.push(record);
-      if (text === null) continue;
-      here.add(text);
-      if (isNew) kept.keys += text;
-      else kept.repeated += text;
+      if (key !== null && (keys.has(key) || !this.#kept.claim(key, owner))) {
+        repeated.push(key);
+        continue;
+      }
+      kept.push(record);
+      if (key !== null) keys.add(key);
     }
-    return kept;
+    return { records: kept, keys: packKeys([...keys]), repeated: packKeys(repeated) };
   }
 }
 

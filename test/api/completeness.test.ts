@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { reckonCompleteness } from '../../src/api/completeness.ts';
-import { keyHash, listingOf, type PageFacts, pageFactsKey, pageFactsPrefixes } from '../../src/api/page-facts.ts';
+import {
+  hash48,
+  listingOf,
+  type PageFacts,
+  packKeys,
+  pageFactsKey,
+  pageFactsPrefixes,
+} from '../../src/api/page-facts.ts';
 import type { ApiDocument } from '../../src/config/api-schema.ts';
 import { memoryValues, playCrawl } from './play-crawl.ts';
 
-const ids = (...list: number[]) => list.map((id) => keyHash(String(id))).join('');
+const ids = (...list: number[]) => packKeys(list.map((id) => hash48(String(id))));
 const facts = (page: number, rest: Partial<PageFacts>): PageFacts => ({
   page,
   offset: null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { KeepOnce } from '../../src/api/keep-once.ts';
-import { keyReader, type PageFacts, pageFactsKey } from '../../src/api/page-facts.ts';
+import { hash48, keyReader, type PageFacts, packKeys, pageFactsKey, unpackKeys } from '../../src/api/page-facts.ts';
 import { PrimaryKeys } from '../../src/api/primary-keys.ts';
 import { memoryValues } from './play-crawl.ts';
 
@@ -55,4 +55,30 @@ test('a table of keys grows without forgetting, and holds keys that fall into on
   expect(keys.size).toBe(3000);
   for (const key of same) expect(keys.claim(key, key % 97)).toBe(true);
   for (const key of same) expect(keys.claim(key, 98)).toBe(false);
+});
+
+describe('the hash of a key', () => {
+  test('has no collision among 300,000 ids, short texts and UUIDs', () => {
+    const texts = Array.from({ length: 100_000 }, (_, at) => [
+      `${at},`,
+      `"item-${at}",`,
+      `"${at.toString(16).padStart(8, '0')}-e29b-41d4-a716-446655440000",`,
+    ]).flat();
+    const hashes = texts.map(hash48);
+    expect(new Set(hashes).size).toBe(texts.length);
+    expect(hashes.every((hash) => Number.isInteger(hash) && hash >= 0 && hash < 2 ** 48)).toBe(true);
+  });
+
+  test('tells a number from its text, and fields from one another', () => {
+    const key = (...values: unknown[]) => keyReader(['a', 'b'])({ a: values[0], b: values[1] });
+    expect(new Set([key(1, 2), key('1', 2), key('1,', 2), key(12, ''), key(1, '2'), key(1n, 3)]).size).toBe(6);
+    expect(key(9007199254740993n, 1)).not.toBe(key(9007199254740992n, 1));
+    expect(key(1, null)).toBeNull();
+  });
+
+  test('is packed and unpacked', () => {
+    const keys = [0, 1, 2 ** 48 - 1, hash48('x')];
+    expect(unpackKeys(packKeys(keys))).toEqual(keys);
+    expect(unpackKeys(packKeys(keys) + packKeys([7]))).toEqual([...keys, 7]);
+  });
 });
