@@ -35,8 +35,7 @@ export function editDistance(from: string, to: string): number {
     const current = [row];
     for (let column = 1; column <= to.length; column++) {
       const isSame = from[row - 1] === to[column - 1];
-      const isSwapped =
-        row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      const isSwapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
       current[column] = Math.min(
         rowUp[column]! + 1,
         current[column - 1]! + 1,
