@@ -1,7 +1,10 @@
 // Pieces this large keep the cost of a write small, and memory too.
 const CHUNK_BYTES = 256 * 1024;
 
-/** Collects output as UTF-8 until there is enough for a write. */
+/**
+ * Collects output as UTF-8 until there is enough for a write, in one buffer: a new one for every write would pile up
+ * until the garbage collector takes notice.
+ */
 export class ByteChunk {
   /** Bytes so far are those before `at`. */
   bytes: Buffer = Buffer.allocUnsafe(CHUNK_BYTES + CHUNK_BYTES / 4);
@@ -25,10 +28,9 @@ export class ByteChunk {
     this.at += this.bytes.write(text, this.at);
   }
 
-  /** @returns what is there, and begins anew */
+  /** @returns what is there, and begins anew: its bytes hold until the next ones are written */
   take(): Buffer {
     const taken = this.bytes.subarray(0, this.at);
-    this.bytes = Buffer.allocUnsafe(CHUNK_BYTES + CHUNK_BYTES / 4);
     this.at = 0;
     return taken;
   }

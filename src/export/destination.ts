@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { link, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -41,12 +41,12 @@ export async function checkDestination({ path, isOwn, force = false }: Destinati
 
 /**
  * Writes a file as a whole or not at all: beside its place, then renamed. Pipes and devices are written directly.
- * @param chunks pulled only as fast as they can be written
+ * @param chunks pulled only as fast as they can be written; each has to hold only until the next is pulled
  * @throws UsageError as checkDestination; EnvironmentError when the disk is full or the place cannot be written
  */
 export async function writeWhole(
   destination: Destination,
-  chunks: AsyncIterable<string | Uint8Array>,
+  chunks: AsyncIterable<Uint8Array>,
   options: WriteOptions,
 ): Promise<Written> {
   const { path } = destination;
@@ -73,10 +73,30 @@ export async function writeWhole(
   }
 }
 
-async function writeNew(path: string, chunks: AsyncIterable<string | Uint8Array>, options: WriteOptions) {
-  const file = createWriteStream(path, { flags: 'wx', flush: true });
-  await pour(chunks, file, options);
-  return file.bytesWritten;
+async function writeNew(path: string, chunks: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<number> {
+  if (options.gzip) {
+    const file = createWriteStream(path, { flags: 'wx', flush: true });
+    await pour(chunks, file, options);
+    return file.bytesWritten;
+  }
+  const file = await open(path, 'wx');
+  try {
+    const bytes = await writeChunks(file, chunks, options.signal);
+    await file.sync();
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeChunks(file: FileHandle, chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    signal?.throwIfAborted();
+    for (let at = 0; at < chunk.byteLength; ) at += (await file.write(chunk, at)).bytesWritten;
+    bytes += chunk.byteLength;
+  }
+  return bytes;
 }
 
 // `link` fails where `rename` would replace: a file that came in between is not ours to destroy.
@@ -95,15 +115,18 @@ async function moveInto(partial: string, target: string, destination: Destinatio
 
 async function writeToPipe(
   { sink, name, end }: { sink: Writable; name: string; end: boolean },
-  chunks: AsyncIterable<string | Uint8Array>,
+  chunks: AsyncIterable<Uint8Array>,
   options: WriteOptions,
 ): Promise<Written> {
   let bytes = 0;
-  const counted = countBytes(chunks, (count) => {
-    bytes += count;
-  });
+  const counted = async function* () {
+    for await (const chunk of chunks) {
+      bytes += chunk.byteLength;
+      yield chunk;
+    }
+  };
   try {
-    await pour(counted, sink, options, end);
+    await pour(counted(), sink, options, end);
     return { bytes, complete: true };
   } catch (error) {
     // `| head` has seen enough.
@@ -112,22 +135,21 @@ async function writeToPipe(
   }
 }
 
-async function* countBytes(chunks: AsyncIterable<string | Uint8Array>, add: (count: number) => void) {
-  for await (const chunk of chunks) {
-    add(typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.byteLength);
-    yield chunk;
-  }
-}
-
 async function pour(
-  chunks: AsyncIterable<string | Uint8Array>,
+  chunks: AsyncIterable<Uint8Array>,
   sink: Writable,
   { gzip, signal }: WriteOptions,
   end = true,
 ): Promise<void> {
-  const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 });
+  // A stream keeps a chunk for longer than it holds.
+  const source = Readable.from(copies(chunks), { objectMode: true, highWaterMark: 1 });
   if (gzip) await pipeline(source, createGzip(), sink, { end, signal });
   else await pipeline(source, sink, { end, signal });
+}
+
+/** Chunks of their own, for whoever keeps them until after the next. */
+export async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
 const STALE_MS = 3_600_000;

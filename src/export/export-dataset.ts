@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import { type ColumnPath, selectColumns } from './column-path.ts';
 import { CSV_DEFAULTS, type CsvOptions, csvChunks } from './csv.ts';
-import { type Destination, type Written, writeWhole } from './destination.ts';
+import { copies, type Destination, type Written, writeWhole } from './destination.ts';
 import { type FileFormat, STDOUT } from './export-format.ts';
 import { jsonArrayChunks, jsonLinesChunks } from './json-lines.ts';
 import { limitRows, type RowSource } from './rows.ts';
@@ -49,12 +49,10 @@ export async function exportDataset(options: ExportOptions): Promise<Exported> {
  * The dataset's file in pieces, for whoever writes it elsewhere.
  * @throws as exportDataset, while it is read
  */
-export async function* exportChunks(
-  options: Omit<ExportOptions, 'destination' | 'gzip'>,
-): AsyncGenerator<string | Uint8Array> {
+export async function* exportChunks(options: Omit<ExportOptions, 'destination' | 'gzip'>): AsyncGenerator<Uint8Array> {
   const csv = { ...CSV_DEFAULTS, ...options.csv };
   checkDelimiter(csv.delimiter);
-  yield* chunksOf({ ...options, rows: limitRows(options.rows, options.limit ?? null) }, csv);
+  yield* copies(chunksOf({ ...options, rows: limitRows(options.rows, options.limit ?? null) }, csv));
 }
 
 async function exportOnce(options: ExportOptions, csv: CsvOptions): Promise<Exported> {
@@ -71,7 +69,7 @@ async function exportOnce(options: ExportOptions, csv: CsvOptions): Promise<Expo
 async function* chunksOf(
   options: Pick<ExportOptions, 'format' | 'rows' | 'columns' | 'fields'>,
   csv: CsvOptions,
-): AsyncGenerator<string | Uint8Array> {
+): AsyncGenerator<Uint8Array> {
   const { format, rows, fields = null } = options;
   const needsColumns = fields !== null || format === 'csv';
   const all = needsColumns ? await options.columns() : [];

@@ -194,10 +194,10 @@ function schemaOf(columns: readonly Column[], json: Element): SchemaElement[] {
   ];
 }
 
-/** A writer whose bytes are taken away as they come. */
+/** A writer whose bytes are taken away as they come; they hold until the next ones are written. */
 class DrainedWriter extends ByteWriter {
   drain(): Uint8Array {
-    const bytes = this.getBytes().slice();
+    const bytes = this.getBytes();
     this.index = 0;
     return bytes;
   }
