@@ -62,8 +62,9 @@ async function prepare(
   const job = isPractice && !asked.runGiven ? { ...asked, run: PRACTICE_RUN, fresh: true } : asked;
   await checkOutputs({ outputs: job.outputs, own: await filesOf(job, ports), force: job.force });
   await requireUsable(job, context);
-  const { method, body } = job.input;
-  if (job.inputs.length > 0) await requireUrls(job.inputs, { defaults: { method, body }, stdin, signal });
+  const { method, body, api, routes: usesRoutes } = job.input;
+  const mayBeEmpty = api !== undefined || usesRoutes;
+  if (job.inputs.length > 0) await requireUrls(job.inputs, { defaults: { method, body }, stdin, signal, mayBeEmpty });
   const fingerprint = async (): Promise<string> =>
     fingerprintOf(job, { sources: await sourcesFingerprint(job.inputs, signal), labels: routes.labels });
   return prepareRun(job, fingerprint, ports);

@@ -1,6 +1,7 @@
 import { CARRIED_OVER_PREFIX } from '../api/finish-api.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import { resumeInput } from '../config/load-input.ts';
+import { secretsStillMissing, storableDocument } from '../config/storable-document.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Ports } from '../core/ports.ts';
 import { moveToPrevious, type OpenRun, openRun, runExists } from '../storage/runs.ts';
@@ -63,15 +64,35 @@ async function beginAnew(job: CrawlJob, { run, stored, wanted, ports }: Beginnin
 }
 
 function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'fingerprint' | 'exports'>): RunMeta {
-  const { document, baseDir, inputs } = job;
+  const { baseDir, inputs } = job;
   const source = job.source === 'routes' ? 'routes' : 'given';
-  return { version: 1, fingerprint, isFinished: false, source, document, baseDir, inputs, exports };
+  return {
+    version: 1,
+    fingerprint,
+    isFinished: false,
+    source,
+    ...storableDocument(job.document),
+    baseDir,
+    inputs,
+    exports,
+  };
 }
 
-/** The job as stored, with what the command line sets now laid over it. */
+/**
+ * The job as stored, with what the command line sets now laid over it.
+ * @throws UsageError when a secret is missing that was given when it was begun
+ */
 function resumedJob(job: CrawlJob, stored: RunMeta): CrawlJob {
+  // A job that names its input anew brings its secrets along.
+  if (job.source !== 'resume') return { ...job, source: stored.source };
+  const missing = secretsStillMissing(stored.missingSecrets, job.overrides);
+  if (missing.length > 0) throw new UsageError(missing.map((path) => secretMissing(job.run, path)));
   const loaded = resumeInput(stored.document, job.overrides);
   return { ...job, ...loaded, source: stored.source, baseDir: stored.baseDir, inputs: stored.inputs };
+}
+
+function secretMissing(run: string, path: string): string {
+  return `Run "${run}" was begun with ${path}, which is not stored, as it may be a secret: give it again (--header 'Name: value'), or write it as \${env:NAME} in an input document.`;
 }
 
 function noSuchRun({ run, storageDir }: CrawlJob): UsageError {

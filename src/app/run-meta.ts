@@ -10,8 +10,10 @@ export type RunMeta = {
   fingerprint: string;
   isFinished: boolean;
   source: 'given' | 'routes';
-  /** To resume by `--run` alone. */
+  /** To resume by `--run` alone; secrets written into it are left out. */
   document: InputDocument;
+  /** Where those secrets stood: they have to be given again. */
+  missingSecrets: readonly string[];
   baseDir: string;
   inputs: readonly SourceSpec[];
   /** Absolute paths of files that are the run's own: they may be replaced. */
