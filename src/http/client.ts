@@ -27,6 +27,8 @@ export type HttpResponse = {
   headers: ResponseHeaders;
   /** Decompressed. */
   body: Buffer;
+  /** Bytes of the body as it travelled; left out by clients that do not see them. */
+  wireBytes?: number;
   httpVersion: '1.1' | '2';
   timings: WireTimings;
   reusedConnection: boolean;

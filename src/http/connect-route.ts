@@ -1,6 +1,13 @@
-import { isIP, type Socket } from 'node:net';
-import type { ConnectAttempt, Endpoint, OpenedSocket, SocketPorts } from './open-socket.ts';
-import { ConnectAttempt as Attempt, openTcp, openTls } from './open-socket.ts';
+import type { Socket } from 'node:net';
+import {
+  ConnectAttempt,
+  type Endpoint,
+  hostAndPort,
+  type OpenedSocket,
+  openTcp,
+  openTls,
+  type SocketPorts,
+} from './open-socket.ts';
 import { openTunnel, type ProxyRoute } from './proxy-tunnel.ts';
 
 /** How connections to one origin are made. */
@@ -41,7 +48,12 @@ export function connectRoute(
   ports: SocketPorts,
 ): Promise<OpenedSocket> {
   const host = hostAndPort(route.endpoint);
-  const attempt = new Attempt({ host, timeoutMs: options.timeoutMs, clock: ports.clock, closing: ports.closing });
+  const attempt = new ConnectAttempt({
+    host,
+    timeoutMs: options.timeoutMs,
+    clock: ports.clock,
+    closing: ports.closing,
+  });
   return attempt.run(() => open(route, options.sessions, attempt, ports));
 }
 
@@ -83,9 +95,4 @@ async function openTransport(
     ports,
   );
   return { socket, dnsMs, connectMs: attempt.nowMs - startedAtMs - dnsMs };
-}
-
-/** @returns `host:port`, an IPv6 address in brackets */
-export function hostAndPort({ hostname, port }: Endpoint): string {
-  return isIP(hostname) === 6 ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }

@@ -247,6 +247,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
       status: this.#status,
       headers: this.#headers,
       body,
+      wireBytes: this.bytesReceived,
       httpVersion: connection.protocol === 'h2' ? '2' : '1.1',
       timings: this.#timings(endedAtMs),
       reusedConnection: this.#reused,

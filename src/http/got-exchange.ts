@@ -180,6 +180,7 @@ export class GotExchange implements Timed {
       status: response.statusCode ?? 0,
       headers: response.headers,
       body,
+      wireBytes: this.bytesReceived,
       httpVersion: response.httpVersionMajor === 2 ? '2' : '1.1',
       timings: this.#timings(endedAtMs),
       reusedConnection: this.#opening === null,

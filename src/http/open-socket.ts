@@ -26,6 +26,11 @@ export type OpenedSocket = {
   timings: { dns: number; connect: number; tls: number };
 };
 
+/** @returns `host:port`, an IPv6 address in brackets */
+export function hostAndPort({ hostname, port }: Endpoint): string {
+  return isIP(hostname) === 6 ? `[${hostname}]:${port}` : `${hostname}:${port}`;
+}
+
 /** What makes sockets: handed down by the client. */
 export type SocketPorts = {
   clock: Clock;

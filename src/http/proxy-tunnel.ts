@@ -1,4 +1,4 @@
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { SocksClient } from 'socks';
 import { messageOf } from '../core/errors.ts';
 import type { HttpErrorCode } from './client.ts';
@@ -7,6 +7,7 @@ import { HttpError } from './http-error.ts';
 import {
   type ConnectAttempt,
   type Endpoint,
+  hostAndPort,
   openTcp,
   openTls,
   refuseLiteral,
@@ -144,8 +145,7 @@ const TARGET_STATUSES: Record<number, HttpErrorCode> = {
 };
 
 async function connectHttp(socket: Socket, proxy: ProxyRoute, target: Endpoint): Promise<void> {
-  const authority =
-    isIP(target.hostname) === 6 ? `[${target.hostname}]:${target.port}` : `${target.hostname}:${target.port}`;
+  const authority = hostAndPort(target);
   const authorization = proxy.authorization ? `proxy-authorization: ${proxy.authorization}\r\n` : '';
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${authorization}\r\n`, 'latin1');
   const status = await readConnectStatus(socket, proxy);
@@ -197,7 +197,7 @@ function proxyError(label: string, what: string, cause?: unknown): HttpError {
 
 function targetError(code: HttpErrorCode, facts: { proxy: ProxyRoute; target: Endpoint; said: string }): HttpError {
   const { proxy, target, said } = facts;
-  const message = `${target.hostname}:${target.port} cannot be reached through ${proxy.label}, which says: ${said}`;
+  const message = `${hostAndPort(target)} cannot be reached through ${proxy.label}, which says: ${said}`;
   return new HttpError({ code, message, wasSent: false });
 }
 

@@ -150,6 +150,17 @@ export function clientConformance({ name, create }: Conformance): void {
       expect(server.accepted()).toBe(8);
     });
 
+    test('holds more connections once they are reserved', async () => {
+      const server = await startHttp((_incoming, response) => setTimeout(() => response.end('x'), 20));
+      const client = newClient({ maxConnectionsPerOrigin: 2 });
+      client.reserve?.(server.origin, 5);
+      await Promise.all(Array.from({ length: 20 }, () => client.send(request(server.origin))));
+      expect(server.accepted()).toBe(5);
+      client.reserve?.(server.origin, 3);
+      await Promise.all(Array.from({ length: 20 }, () => client.send(request(server.origin))));
+      expect(server.accepted()).toBe(5);
+    });
+
     test('goes on when the server closes a connection after each answer', async () => {
       const server = await startHttp((_incoming, response) =>
         response.writeHead(200, { connection: 'Close' }).end('x'),
@@ -418,6 +429,17 @@ function bodyConformance(newClient: NewClient): void {
       const client = newClient();
       expect((await client.send(request(server.origin))).body).toEqual(small);
       expect((await client.send(request(`${server.origin}/large`))).body.equals(large)).toBe(true);
+    });
+
+    test('says how many bytes of the body travelled', async () => {
+      const packed = gzipSync(large);
+      const server = await startHttp((incoming, response) => {
+        if (incoming.url === '/plain') response.end(large);
+        else response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed);
+      });
+      const client = newClient();
+      expect(await client.send(request(server.origin))).toMatchObject({ wireBytes: packed.length });
+      expect(await client.send(request(`${server.origin}/plain`))).toMatchObject({ wireBytes: large.length });
     });
 
     test('undoes deflate without the zlib header as well', async () => {
