@@ -60,9 +60,7 @@ export async function compileApi(api: ApiConfig, context: ApiContext): Promise<C
   const { tree } = buildTree(resolveResources(api));
   const runtimes = await createRuntimes(tree, parts, context);
   const auth = createAuth(api.auth, { ...context, vault, baseUrl }, () => parts.authFactory!);
-  const { secretParam } = auth;
-  const concealUrl = (url: string): string =>
-    vault.conceal(secretParam === undefined ? url : withoutParam(url, secretParam));
+  const concealUrl = (url: string): string => concealInUrl(url, { vault, secretParam: auth.secretParam });
   const prepareContext = { origin: new URL(baseUrl).origin, headers: lowerCased(api.headers), auth, vault };
   const contexts: RouteContexts = { extract: { baseUrl, runtimes, concealUrl }, prepare: prepareContext };
   return {
@@ -101,6 +99,16 @@ function seedsOf(runtime: ResourceRuntime, baseUrl: string): FollowUp[] {
       guessedPath: null,
     }),
   ];
+}
+
+/** Takes secrets out of a URL the server gave; its origin stays, whatever is known as a secret. */
+function concealInUrl(
+  url: string,
+  { vault, secretParam }: { vault: SecretVault; secretParam: string | undefined },
+): string {
+  const [origin = ''] = /^https?:\/\/[^/?#]*/i.exec(url) ?? [];
+  const bare = secretParam === undefined ? url : withoutParam(url, secretParam);
+  return `${origin}${vault.conceal(bare.slice(origin.length))}`;
 }
 
 /** The origin is no secret: it is what the run shows. What follows it may be one, and stays a reference. */

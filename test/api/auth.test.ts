@@ -284,6 +284,26 @@ describe('where credentials go', () => {
     expect(played.stored).toContain('own=${env:OWN}');
   });
 
+  test('is the host by which the server calls itself, though its name is in a secret too', async () => {
+    const api: ApiDocument = {
+      baseUrl: 'https://${env:SHOP}.test',
+      resources: [
+        {
+          name: 'items',
+          endpoint: { path: '/shops/${env:SHOP}/items', dataSelector: '$.items', paginator: { type: 'jsonLink' } },
+        },
+      ],
+    };
+    const played = await playCrawl(api, {
+      env: { SHOP: 'acme-shop' },
+      answer: ({ url }) => ({ body: { items: [], next: url.includes('page') ? null : `${url}?page=2` } }),
+    });
+    expect(played.sent).toEqual([
+      'GET https://acme-shop.test/shops/acme-shop/items',
+      'GET https://acme-shop.test/shops/acme-shop/items?page=2',
+    ]);
+  });
+
   test('is said without them when a request fails', async () => {
     const played = await playCrawl(document, { env: secrets, answer: () => ({ status: 404 }) });
     expect(played.failures).toHaveLength(1);

@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { startPracticeApi } from '../../src/practice-api/start-practice-api.ts';
-import { exampleNames, readExample } from './example.ts';
+import { exampleNames, ROOT, readExample } from './example.ts';
 import { allProducts, ITEMS, PRACTICE_EXAMPLES } from './expectations.ts';
 import { playCrawl } from './play-crawl.ts';
 
@@ -42,4 +46,16 @@ test('every example is run', () => {
     'api-shopify/shopify-products',
   ];
   expect([...Object.keys(PRACTICE_EXAMPLES), ...publicApis].toSorted()).toEqual(exampleNames());
+});
+
+test('every example is accepted by the JSON Schema that it names for editors', () => {
+  const schemaPath = join(ROOT, 'docs/millrace.schema.json');
+  const validate = new Ajv({ strict: false }).compile(JSON.parse(readFileSync(schemaPath, 'utf8')));
+  for (const name of exampleNames()) {
+    const path = join(ROOT, 'examples', `${name}.yaml`);
+    const text = readFileSync(path, 'utf8');
+    const [, named = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
+    expect(join(dirname(path), named)).toBe(schemaPath);
+    expect([name, validate(parse(text)), validate.errors]).toEqual([name, true, null]);
+  }
 });

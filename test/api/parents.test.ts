@@ -74,6 +74,18 @@ describe('parents and children', () => {
     expect(played.records.lines).toHaveLength(15);
   });
 
+  test('whose selector matches nothing fail, naming what is there; what is beside them is fetched', async () => {
+    const [shopsResource, orders] = document.resources;
+    const wrong = { ...orders!, endpoint: { ...orders!.endpoint, dataSelector: '$.orders[*]' } };
+    const played = await playCrawl({ ...document, resources: [shopsResource!, wrong] }, { answer: serve });
+    expect(played.records.shops).toEqual(shops);
+    expect(played.failures).toHaveLength(3);
+    expect(played.failures[0]).toMatchObject({
+      code: 'SELECTOR_NO_MATCH',
+      message: 'dataSelector $.orders[*] matches nothing on the first page. Lists there: $.data[*]',
+    });
+  });
+
   test('that cannot be asked for, as the parent lacks the field, are failures with a row each', async () => {
     const played = await playCrawl(document, {
       answer(request) {
