@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts';
 import type { Ports } from '../core/ports.ts';
 import { SECOND_MS } from '../core/units.ts';
 import { DatasetColumns } from '../crawl/dataset-columns.ts';
-import { JsonCrawler, type JsonCrawlerOptions } from '../crawl/json-crawler.ts';
+import { JsonCrawler, type JsonCrawlerOptions, type JsonCrawlerParts } from '../crawl/json-crawler.ts';
 import type { CrawlSettings } from '../crawl/parts.ts';
 import { PendingWork } from '../crawl/pending-work.ts';
 import { addFailedRow, type PlainList } from '../crawl/plain-list.ts';
@@ -61,7 +61,9 @@ export type CompositionOptions = {
   /** Called once a second. */
   onTick: () => void;
   crawlerOptions?: JsonCrawlerOptions;
-};
+  /** Crawlee's configuration; left out = one of the crawl's own that persists nothing. */
+  config?: Configuration;
+} & Pick<JsonCrawlerParts, 'onStartUrls' | 'onRun'>;
 
 /** Where the recorder's state is kept in a run's values. */
 export const RECORDER_KEY = 'recorder';
@@ -137,8 +139,10 @@ export async function compose(options: CompositionOptions): Promise<Composition>
         addFailedRow(options.plain, { url: request.url, status: null, error: reason }, work);
       return work.rows;
     },
-    onSkipped: (request, reason) =>
-      recorder.handled({ host: request.host, result: 'skipped', code: reason, url: request.url }),
+    onSkipped: (request, reason) => {
+      recorder.handled({ host: request.host, result: 'skipped', code: reason, url: request.url });
+      crawler?.skipped(request.url);
+    },
     onGivenUp: (host, reason) => ports.log.warn(`${host} was given up: ${reason}`),
     onFatal,
   });
@@ -159,8 +163,11 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     httpClient: client,
     signal,
     onTick: options.onTick,
+    onStartUrls: options.onStartUrls,
+    onRun: options.onRun,
   };
-  crawler = new JsonCrawler(parts, { log: quietCrawleeLog(), ...options.crawlerOptions }, crawleeConfig());
+  const config = options.config ?? crawleeConfig();
+  crawler = new JsonCrawler(parts, { log: quietCrawleeLog(), ...options.crawlerOptions }, config);
   return {
     crawler,
     queue,

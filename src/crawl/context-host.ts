@@ -7,6 +7,11 @@ export interface ContextHost {
   readonly crawler: unknown;
   readonly log: unknown;
   readonly defaultDataset: string;
+  readonly maxCrawlDepth: number | undefined;
+  /** How many more requests may be added, by maxRequestsPerCrawl and the caller's own limit; undefined = any number. */
+  roomFor(limit: number | undefined): number | undefined;
+  /** Tells the user's onSkippedRequest. */
+  skipped(facts: { url: string; reason: 'depth' | 'limit' | 'redirect' }): Promise<void>;
   /** Throws Crawlee's RequestValidationError when userData does not fit the label's schema. */
   validateUserData(source: RequestSource): Promise<void>;
   enqueueLinks(options: Dictionary, request: Request, queue: { addRequestsBatched: unknown }): Promise<unknown>;

@@ -21,14 +21,29 @@ export class CrawleeRequestManager implements IRequestManager {
   internalTimeoutMillis = 0;
   readonly #queue: HostAwareQueue;
   readonly #onUnsent: (taken: Taken) => void;
+  readonly #onAdded: (requests: readonly NewRequest[]) => void;
   readonly #taken = new Map<string, Taken>();
   #total = 0;
   #handled = 0;
 
-  /** @param options.onUnsent a request was handed out by `fetchNextRequest`: its grant is not needed */
-  constructor(options: { queue: HostAwareQueue; onUnsent: (taken: Taken) => void }) {
+  /**
+   * @param options.onUnsent a request was handed out by `fetchNextRequest`: its grant is not needed
+   * @param options.onAdded told of what is about to be added
+   */
+  constructor(options: {
+    queue: HostAwareQueue;
+    onUnsent: (taken: Taken) => void;
+    onAdded: (requests: readonly NewRequest[]) => void;
+  }) {
     this.#queue = options.queue;
     this.#onUnsent = options.onUnsent;
+    this.#onAdded = options.onAdded;
+  }
+
+  /** A request's work was committed, with so many requests that were new. */
+  committed(added: number, isHandled: boolean): void {
+    this.#total += added;
+    if (isHandled) this.#handled += 1;
   }
 
   /** What the store counts, told by the crawler whenever it looks. */
@@ -113,6 +128,7 @@ export class CrawleeRequestManager implements IRequestManager {
 
   async #add(requests: readonly NewRequest[], forefront = false): Promise<AddResult[]> {
     if (requests.length === 0) return [];
+    this.#onAdded(requests);
     const results = await this.#queue.add(requests, { forefront });
     this.#total += results.filter((result) => !result.wasAlreadyPresent).length;
     return results;

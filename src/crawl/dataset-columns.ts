@@ -1,9 +1,12 @@
 import { ColumnTracker } from '../export/flatten.ts';
 import type { DatasetStore } from '../storage/store.ts';
 
+const NONE: readonly never[] = [];
+
 /** The columns of every dataset of a run, kept while records are written. */
 export class DatasetColumns {
   readonly #trackers = new Map<string, ColumnTracker>();
+  readonly #kept: { dataset: string; path: string }[] = [];
 
   /** Goes on where the run's earlier process left off. */
   static async load(datasets: DatasetStore): Promise<DatasetColumns> {
@@ -12,6 +15,16 @@ export class DatasetColumns {
       columns.#trackers.set(name, new ColumnTracker(await datasets.columns(name)));
     }
     return columns;
+  }
+
+  /** Columns that were observed in records which then were not stored: kept for the next that are. */
+  keep(columns: readonly { dataset: string; path: string }[]): void {
+    this.#kept.push(...columns);
+  }
+
+  /** @returns what was kept, to be stored now */
+  takeKept(): readonly { dataset: string; path: string }[] {
+    return this.#kept.length === 0 ? NONE : this.#kept.splice(0);
   }
 
   /**

@@ -63,6 +63,16 @@ export class DispatchPool extends AutoscaledPool {
     return this.#running;
   }
 
+  /** Tasks that hold no slot: they wait for the store, or for another host. */
+  get waiting(): number {
+    return this.#running - this.#slots;
+  }
+
+  /** Whether it runs: begun, and not yet ended. */
+  get isActive(): boolean {
+    return this.#done !== null;
+  }
+
   override async run(): Promise<void> {
     const finished = new Promise<void>((resolve, reject) => {
       this.#done = { resolve, reject };

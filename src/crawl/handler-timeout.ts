@@ -3,18 +3,18 @@ import type { Clock } from '../core/clock.ts';
 
 /**
  * Waits for a handler, but not for ever.
- * @throws TimeoutError after `timeoutMs`; `controller` is aborted then, so that the handler can stop
+ * @throws TimeoutError after `timeoutMs`; `onTimeout` is told of it first, so that the handler can stop
  */
 export async function withTimeout(
   handler: Promise<unknown>,
-  facts: { clock: Clock; timeoutMs: number; controller: AbortController; message: string },
+  facts: { clock: Clock; timeoutMs: number; onTimeout: (error: TimeoutError) => void; message: string },
 ): Promise<void> {
   let cancel: () => void = () => {};
   const tooLate = new Promise<never>((_, reject) => {
     cancel = facts.clock.schedule(facts.timeoutMs, () => {
       const error = new TimeoutError(facts.message);
-      facts.controller.abort(error);
       reject(error);
+      facts.onTimeout(error);
     });
   });
   try {

@@ -8,6 +8,7 @@ import type { PendingWork } from './pending-work.ts';
 /** The response as hooks and handlers see it: Crawlee's names for what every client has. */
 export type PlainResponse = {
   statusCode: number;
+  statusMessage: string | undefined;
   headers: ResponseHeaders;
   url: string;
   httpVersion: string;
@@ -15,6 +16,7 @@ export type PlainResponse = {
 };
 
 type BatchOptions = RequestQueueOperationOptions & { maxNewRequests?: number };
+type Sources = Iterable<RequestSource> | AsyncIterable<RequestSource>;
 
 /** What is known once the response is there. */
 export type ContextResponse = {
@@ -33,15 +35,18 @@ export class JsonContext {
   readonly request: Request;
   readonly session: Session | undefined;
   readonly proxyInfo: ProxyInfo | undefined;
-  /** Aborted when the handler has run out of time or the crawl ends. */
-  readonly signal: AbortSignal;
   response: PlainResponse | undefined;
   body: string | Buffer | undefined;
   json: unknown;
   contentType: ContextResponse['contentType'] | undefined;
   readonly #host: ContextHost;
   readonly #work: PendingWork;
+  readonly #crawlSignal: AbortSignal;
+  #controller: AbortController | null = null;
+  #signal: AbortSignal | null = null;
+  #timeout: Error | null = null;
 
+  /** @param options.signal aborted when the crawl ends */
   constructor(options: {
     host: ContextHost;
     work: PendingWork;
@@ -52,11 +57,43 @@ export class JsonContext {
   }) {
     this.#host = options.host;
     this.#work = options.work;
+    this.#crawlSignal = options.signal;
     this.crawler = options.host.crawler;
     this.request = options.request;
     this.session = options.session;
     this.proxyInfo = options.proxyInfo;
-    this.signal = options.signal;
+  }
+
+  /** Aborted when the handler has run out of time or the crawl ends. Made only when asked for. */
+  get signal(): AbortSignal {
+    if (this.#signal === null) {
+      this.#controller = new AbortController();
+      this.#signal = AbortSignal.any([this.#crawlSignal, this.#controller.signal]);
+      if (this.#timeout !== null) this.#controller.abort(this.#timeout);
+    }
+    return this.#signal;
+  }
+
+  /** The handler has run out of time: it should stop, and what it still writes is dropped. */
+  timeOut(error: Error): void {
+    this.#timeout = error;
+    this.#work.close();
+    this.#controller?.abort(error);
+  }
+
+  /** The same for errorHandler and failedRequestHandler, whose writes are kept apart from the failed handler's. */
+  withWork(work: PendingWork): JsonContext {
+    const { request, session, proxyInfo } = this;
+    const context = new JsonContext({
+      host: this.#host,
+      work,
+      request,
+      session,
+      proxyInfo,
+      signal: this.#crawlSignal,
+    });
+    // Whatever else hooks have put on it.
+    return Object.assign(context, this);
   }
 
   get id(): string {
@@ -79,10 +116,16 @@ export class JsonContext {
   }
 
   get addRequests() {
-    return async (requests: Iterable<RequestSource>, options: BatchOptions = {}) => {
-      const sources = [...requests];
-      for (const source of sources) await this.#host.validateUserData(source);
-      return this.#buffer(sources, options);
+    return async (requests: Sources, options: BatchOptions = {}) => {
+      const sources: RequestSource[] = [];
+      for await (const source of requests) {
+        if (await this.#isTooDeep(source)) continue;
+        await this.#host.validateUserData(source);
+        sources.push(source);
+      }
+      const result = this.#buffer(sources, { ...options, maxNewRequests: this.#host.roomFor(options.maxNewRequests) });
+      for (const source of result.requestsOverLimit) await this.#host.skipped({ url: urlOf(source), reason: 'limit' });
+      return result;
     };
   }
 
@@ -92,6 +135,16 @@ export class JsonContext {
         addRequestsBatched: async (requests: Iterable<RequestSource>, batchOptions: BatchOptions) =>
           this.#buffer([...requests], batchOptions),
       });
+  }
+
+  /** Crawlee reports those, and drops them. */
+  async #isTooDeep(source: RequestSource): Promise<boolean> {
+    const { maxCrawlDepth } = this.#host;
+    if (maxCrawlDepth === undefined) return false;
+    const own = typeof source === 'string' ? undefined : (source.crawlDepth as number | undefined);
+    if ((own || this.request.crawlDepth + 1) <= maxCrawlDepth) return false;
+    await this.#host.skipped({ url: urlOf(source), reason: 'depth' });
+    return true;
   }
 
   get useState() {
@@ -125,13 +178,17 @@ export class JsonContext {
     const limit = options.maxNewRequests ?? Number.POSITIVE_INFINITY;
     const taken = sources.slice(0, limit === Number.POSITIVE_INFINITY ? undefined : limit);
     const added = taken.map((source) => fromSource(source, this.request.crawlDepth + 1));
-    for (const request of added) this.#work.addRequest(request);
+    for (const request of added) this.#work.addRequest(options.forefront ? { ...request, forefront: true } : request);
     return {
       addedRequests: added.map(asProcessed),
       requestsOverLimit: sources.slice(taken.length),
       waitForAllRequestsToBeAdded: Promise.resolve([]),
     };
   }
+}
+
+function urlOf(source: RequestSource): string {
+  return typeof source === 'string' ? source : source.url!;
 }
 
 function asProcessed(request: NewRequest) {

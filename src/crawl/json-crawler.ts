@@ -9,19 +9,25 @@ import {
   type RequestQueue,
   type Session,
 } from '@crawlee/http';
+import { messageOf } from '../core/errors.ts';
 import type { HttpClient } from '../http/client.ts';
 import { toCrawleeHttpClient } from '../http/crawlee-http-client.ts';
+import type { NewRequest } from '../storage/store.ts';
 import type { ContextHost } from './context-host.ts';
 import { CrawleeRequestManager } from './crawlee-request-manager.ts';
 import { DispatchPool } from './dispatch-pool.ts';
+import { GrantLine } from './grant-line.ts';
 import type { Job } from './job.ts';
 import type { JsonContext } from './json-context.ts';
+import { labelsOfRouter } from './json-router.ts';
 import { LoadMonitor } from './load-monitor.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import type { RequestSource } from './new-request.ts';
+import { PacedClient } from './paced-client.ts';
 import type { CrawlParts } from './parts.ts';
 import type { PendingWork } from './pending-work.ts';
 import type { PlainList } from './plain-list.ts';
+import { RequestBuilder } from './request-builder.ts';
 import { asError, RequestRunner } from './request-runner.ts';
 import { sendRequestOf } from './send-request.ts';
 import { Settler } from './settler.ts';
@@ -44,9 +50,13 @@ export type JsonCrawlerParts = CrawlParts & {
   signal: AbortSignal;
   /** Called once a second while the crawl runs. */
   onTick: () => void;
+  /** Told of requests that the user adds while nothing runs. */
+  onStartUrls?: ((requests: readonly NewRequest[]) => void) | undefined;
+  /** Called when a run begins; what it returns is called when it has ended, once. */
+  onRun?: (() => Promise<() => Promise<void>>) | undefined;
 };
 
-/** So many units of work may wait for the store before new requests do. */
+/** So many requests may wait for the store, or for the host a redirect leads to, before new ones do. */
 const MOST_BACKLOG = 2_000;
 
 /**
@@ -62,6 +72,7 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
   readonly #hasOwnHandler: boolean;
   /** Whether `crawler.router` has any handler: asking it without one costs an exception a request. */
   #isRouterUsed = false;
+  readonly #labels: string[] = [];
   readonly #load: LoadMonitor;
   readonly #memory: MemoryGuard;
   readonly #state: SharedState;
@@ -69,20 +80,29 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
   readonly #settler: Settler;
   #pool: DispatchPool | null = null;
   #sigintListeners: readonly unknown[] = [];
-  #started = 0;
+  #endRun: (() => Promise<void>) | null = null;
 
   constructor(parts: JsonCrawlerParts, options: JsonCrawlerOptions = {}, config?: Configuration) {
     const manager = new CrawleeRequestManager({
       queue: parts.queue,
       onUnsent: (taken) => parts.gate.cancel(taken.key, parts.ports.clock.nowMs()),
+      onAdded: (requests) => {
+        if (!this.#isDispatching) parts.onStartUrls?.(requests);
+      },
     });
+    const builder = new RequestBuilder(parts);
+    const grants = new GrantLine({ gate: parts.gate, clock: parts.ports.clock });
     const full: HttpCrawlerOptions<HttpCrawlingContext> = {
       ...options,
       // Crawlee 3.18 rejects `requestManager`, which its own types have; as requestQueue it takes any manager.
       requestQueue: manager as unknown as RequestQueue,
-      httpClient: toCrawleeHttpClient(parts.httpClient),
+      httpClient: toCrawleeHttpClient(new PacedClient({ parts, grants, builder })),
+      // Its own pool is one for all hosts; ours stands in for it.
+      useSessionPool: false,
+      persistCookiesPerSession: undefined,
     };
     super(full, config);
+    this.sessionPool = parts.sessions.crawleePool;
     this.#parts = parts;
     this.#manager = manager;
     this.#hasOwnHandler = options.requestHandler !== undefined;
@@ -94,12 +114,22 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
     const transport = new Transport({
       parts,
       load: this.#load,
+      grants,
       giveSlotBack: () => this.#freeSlot(),
-      takeSlotAgain: async () => this.#pool?.takeSlot(),
+      takeSlotAgain: () => this.#pool?.takeSlot(),
     });
     const { plain, signal } = parts;
-    this.#runner = new RequestRunner({ parts, transport, user, contextHost: this.#contextHost(), plain, signal });
-    this.#settler = new Settler({ parts, plain, user, runner: this.#runner, state: this.#state, stats: this.stats });
+    const contextHost = this.#contextHost();
+    this.#runner = new RequestRunner({ parts, transport, builder, user, contextHost, plain, signal });
+    this.#settler = new Settler({
+      parts,
+      plain,
+      user,
+      runner: this.#runner,
+      state: this.#state,
+      stats: this.stats,
+      onCommitted: (added, isHandled) => manager.committed(added, isHandled),
+    });
     parts.queue.onReady = () => this.#pool?.pump();
   }
 
@@ -122,6 +152,24 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
     return this.#state.use(defaultValue);
   }
 
+  /** Begins nothing new; the run ends when what is under way has ended. */
+  override stop(reason?: string): void {
+    super.stop(reason);
+    this.#pool?.pump();
+  }
+
+  /** Begins nothing new and waits until nothing is under way, be the run itself over or not. */
+  async whenIdle(): Promise<void> {
+    await this.#pool?.pause();
+  }
+
+  /** A request was skipped because of robots.txt. */
+  skipped(url: string): void {
+    this.handleSkippedRequest({ url, reason: 'robotsTxt' }).catch((error: unknown) =>
+      this.#parts.ports.log.error('onSkippedRequest has thrown', { url, reason: messageOf(error) }),
+    );
+  }
+
   protected override async _init(): Promise<void> {
     await super._init();
     const clock = this.#parts.ports.clock;
@@ -136,6 +184,7 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
     });
     this.autoscaledPool = this.#pool;
     this.#load.start();
+    this.#endRun = (await this.#parts.onRun?.()) ?? null;
     this.#sigintListeners = process.listeners('SIGINT');
   }
 
@@ -143,6 +192,13 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
     this.#load.stop();
     await this.#state.save();
     await super.teardown();
+    const endRun = this.#endRun;
+    this.#endRun = null;
+    await endRun?.();
+  }
+
+  get #isDispatching(): boolean {
+    return this.#pool?.isActive ?? false;
   }
 
   protected override async _defaultIsFinishedFunction(): Promise<boolean> {
@@ -162,11 +218,10 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
   }
 
   #startOne(): boolean {
-    if (this.unexpectedStop || this.#isLimitReached() || this.#parts.queue.backlog >= MOST_BACKLOG) return false;
+    const pool = this.#pool!;
+    if (this.unexpectedStop || this.#isLimitReached() || pool.waiting >= MOST_BACKLOG) return false;
     const taken = this.#parts.queue.take();
     if (taken === null) return false;
-    this.#started += 1;
-    const pool = this.#pool!;
     pool.begin();
     const job = this.#runner.open(taken);
     this.#work(job).then(
@@ -192,13 +247,19 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
       goesAgain = (await this.#runner.run(job)) === 'again';
       if (!goesAgain) this.#settler.onAttempt(job);
     } catch (error) {
+      this.#countStatus(job);
       this.#settler.onAttempt(job);
       this.#freeSlot();
       return this.#settler.settleFailure(job, asError(error));
     }
+    this.#countStatus(job);
     if (goesAgain) this.#parts.queue.putBack(job.leased);
     this.#freeSlot();
     if (!goesAgain) await this.#settler.settleSuccess(job);
+  }
+
+  #countStatus({ response }: Job): void {
+    if (response !== null && response.status >= 400) this.stats.registerStatusCode(response.status);
   }
 
   #freeSlot(): void {
@@ -209,10 +270,18 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
   #userCode(options: JsonCrawlerOptions): UserCode {
     // The first of HttpCrawler's own hooks aborts downloads by MIME type: a body is JSON whatever its type says.
     const [, ...postNavigationHooks] = this.postNavigationHooks as unknown as UserCode['postNavigationHooks'];
+    const { proxyConfiguration } = options;
     return {
       preNavigationHooks: (options.preNavigationHooks ?? []) as unknown as UserCode['preNavigationHooks'],
       postNavigationHooks,
       handlerFor: (request) => this.#handlerFor(request),
+      knownLabels: () => [...this.#labels, ...labelsOfRouter(this.requestHandler)],
+      newProxyInfo: proxyConfiguration
+        ? (sessionId, request) => proxyConfiguration.newProxyInfo(sessionId, { request })
+        : null,
+      takesType: (type) => isOneOf(type, options.additionalMimeTypes ?? []),
+      staysInStrategy: (request) => this.requestMatchesEnqueueStrategy(request),
+      internalTimeoutMs: this.internalTimeoutMillis,
       errorHandler: (options.errorHandler as unknown as UserCode['errorHandler']) ?? null,
       failedRequestHandler: (options.failedRequestHandler as unknown as UserCode['failedRequestHandler']) ?? null,
       maxRequestRetries: options.maxRequestRetries ?? null,
@@ -220,6 +289,7 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
       handlerTimeoutMs:
         options.requestHandlerTimeoutSecs === undefined ? null : options.requestHandlerTimeoutSecs * 1000,
       isErrorStatus: (status) => this.#isErrorStatus(status),
+      wantsStatus: (status) => this.ignoreHttpErrorStatusCodes.has(status),
     };
   }
 
@@ -235,6 +305,7 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
       Object.assign(router, {
         [name]: (...args: unknown[]) => {
           this.#isRouterUsed = true;
+          if (typeof args[0] === 'string') this.#labels.push(args[0]);
           add(...args);
         },
       });
@@ -252,7 +323,6 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
       return handler;
     } catch (error) {
       if (!(error instanceof MissingRouteError)) throw error;
-      if (this.#hasOwnHandler && this.#parts.plain === null) throw error;
       return null;
     }
   }
@@ -262,6 +332,9 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
       crawler: this,
       log: this.log,
       defaultDataset: this.#parts.settings.defaultDataset,
+      maxCrawlDepth: this.maxCrawlDepth,
+      roomFor: (limit) => this.calculateEnqueuedRequestLimit(limit),
+      skipped: (facts) => this.handleSkippedRequest(facts),
       validateUserData: (source: RequestSource) => this.validateRequestUserData(source as never),
       enqueueLinks: (options, request, queue) =>
         this.enqueueLinksWithCrawlDepth(options as never, request, queue as unknown as RequestQueue),
@@ -272,4 +345,9 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
       openKeyValueStore: (idOrName) => KeyValueStore.open(idOrName, { config: this.config }),
     };
   }
+}
+
+/** Whether a content type is among those the user takes though they are no JSON. */
+function isOneOf(type: string, types: readonly string[]): boolean {
+  return types.some((other) => other === '*/*' || other.split(';', 1)[0]!.trim().toLowerCase() === type);
 }

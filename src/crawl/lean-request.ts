@@ -20,10 +20,12 @@ export type RequestPatch = {
   errorMessages?: string[];
   /** Epoch ms of the first attempt. */
   firstAtMs?: number;
-  /** Epoch ms of the first RetryRequestError in a row. */
+  /** Epoch ms of the first attempt in a row that ended with a wait. */
   waitingSinceMs?: number;
-  /** The request's data, where a hook or handler changed it. */
+  /** The request's data, URL and method, where a hook or handler changed them. */
   data?: RequestData;
+  url?: string;
+  method?: string;
 };
 
 /**
@@ -48,9 +50,9 @@ class LeanRequest {
 
   constructor(leased: LeasedRequest, data: RequestData, patch: RequestPatch) {
     this.id = leased.id;
-    this.url = leased.url;
+    this.url = patch.url ?? leased.url;
     this.uniqueKey = leased.uniqueKey;
-    this.method = leased.method;
+    this.method = patch.method ?? leased.method;
     this.payload = data.payload;
     this.noRetry = data.noRetry ?? false;
     this.retryCount = patch.retryCount ?? 0;
@@ -68,11 +70,6 @@ class LeanRequest {
   set userData(value: Record<string, unknown>) {
     const meta = this.userData.__crawlee as Record<string, unknown>;
     this.#userData = withCrawleeMeta(value, meta);
-  }
-
-  /** Whether anything can have changed it. */
-  get isUserDataTouched(): boolean {
-    return this.#userData !== null;
   }
 }
 
@@ -109,13 +106,13 @@ export function openRequest(leased: LeasedRequest): OpenRequest {
   return { request: new LeanRequest(leased, data, patch) as unknown as Request, data, patch };
 }
 
-/**
- * What must be stored for the next attempt of a request that was seen by user code, or undefined when nothing of it
- * can have changed.
- */
-export function changedData(request: Request): RequestData | undefined {
-  const lean = request as unknown as LeanRequest;
-  return lean.isUserDataTouched ? dataOf(request) : undefined;
+/** What must be stored for the next attempt of a request that user code may have changed. */
+export function changesOf(request: Request, leased: LeasedRequest): Pick<RequestPatch, 'data' | 'url' | 'method'> {
+  return {
+    data: dataOf(request) ?? {},
+    ...(request.url === leased.url ? {} : { url: request.url }),
+    ...(request.method === leased.method ? {} : { method: request.method }),
+  };
 }
 
 /** @returns what `NewRequest.data` should hold of a request; undefined when all is at its default */

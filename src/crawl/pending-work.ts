@@ -47,8 +47,10 @@ export class PendingWork {
     this.#isClosed = true;
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
+  /** It will not be committed: the columns it brought are still to be stored, by whoever commits next. */
+  abandon(): void {
+    this.#isClosed = true;
+    this.#columns.keep(this.#newColumns);
   }
 
   /** Its records, with the columns they brought. */
@@ -59,6 +61,7 @@ export class PendingWork {
   /** All of it, fenced by the lease. */
   toUnit(lease: Lease, outcome: Outcome): UnitOfWork {
     this.close();
+    this.#newColumns.push(...this.#columns.takeKept());
     return {
       lease,
       outcome,

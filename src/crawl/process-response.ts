@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { stringifyExact } from '../core/exact-json.ts';
-import { headerText } from '../core/headers.ts';
-import { decodeBody, parseJsonText } from '../http/bodies.ts';
+import { headerText, type ResponseHeaders } from '../core/headers.ts';
+import { decodeBody, InvalidJsonError, readJsonBody } from '../http/bodies.ts';
 import type { Recorder } from '../report/recorder.ts';
 import type { FollowUp, Route, SentRequest } from '../routes/define-route.ts';
 import { DEFAULT_DATASET, runRoute } from '../routes/run-route.ts';
@@ -25,21 +25,40 @@ export function requireSuccess(reply: Reply, isError: (status: number) => boolea
 }
 
 /**
- * Parses the body, once.
+ * Parses the body, once. An empty one is null, unless it answers a GET, which asks for something.
  * @throws InvalidJsonError with an excerpt
  */
-export function parseReply(reply: Reply): ParsedReply {
+export function parseReply(reply: Reply, method: string): ParsedReply {
   const { response } = reply;
-  const text = decodeBody(response.body, response.headers);
-  return {
-    ...reply,
-    text,
-    body: parseJsonText(text, {
-      status: response.status,
-      url: reply.url,
-      contentType: headerText(response.headers, 'content-type'),
-    }),
-  };
+  if (response.body.length === 0 && method !== 'GET') return { ...reply, text: '', body: null };
+  const facts = { status: response.status, url: reply.url };
+  const { text, value } = readJsonBody(response.body, response.headers, facts);
+  return { ...reply, text, body: value };
+}
+
+/**
+ * The same for a handler of the user's, which has the body's text, too: one that is empty, or of a type it wants
+ * though it is no JSON, is null.
+ * @throws InvalidJsonError with an excerpt
+ */
+export function parseForHandler(
+  reply: Reply,
+  { method, takesType }: { method: string; takesType: (type: string) => boolean },
+): ParsedReply {
+  const { body, headers } = reply.response;
+  if (body.length === 0) return { ...reply, text: '', body: null };
+  try {
+    return parseReply(reply, method);
+  } catch (error) {
+    if (!(error instanceof InvalidJsonError) || !takesType(mediaTypeOf(headers))) throw error;
+    return { ...reply, text: decodeBody(body, headers), body: null };
+  }
+}
+
+/** @returns the media type of Content-Type, lower case, without parameters */
+export function mediaTypeOf(headers: ResponseHeaders): string {
+  const type = headerText(headers, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  return type || 'application/octet-stream';
 }
 
 /**

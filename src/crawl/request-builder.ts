@@ -9,7 +9,11 @@ export type NavigationOptions = {
   method?: string;
   body?: string | Uint8Array;
   json?: unknown;
+  form?: Record<string, string>;
+  searchParams?: string | URLSearchParams | Record<string, string | number | boolean | null | undefined>;
   timeout?: { request?: number };
+  /** false: a redirect is the answer. */
+  followRedirect?: boolean;
 };
 
 /** Per host: what does not change from request to request. */
@@ -32,27 +36,24 @@ export class RequestBuilder {
 
   build(job: Job, navigation?: NavigationOptions): HttpRequest {
     const { request, leased, data } = job;
-    const base = this.#headersOf(originOf(request.url));
+    const base = this.headersOf(originOf(request.url));
     const requestHeaders = job.isExposed ? request.headers : data.headers;
-    const isPlain = requestHeaders === undefined && navigation === undefined;
-    const headers = isPlain ? base : { ...base, ...lowerCased(requestHeaders), ...lowerCased(navigation?.headers) };
     const { timeouts, http2 } = this.#defaultsOf(leased.host);
-    const totalMs = navigation?.timeout?.request;
-    return {
+    const built: HttpRequest = {
       url: request.url,
-      method: navigation?.method ?? request.method,
-      headers: navigation?.json === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      body:
-        navigation?.body ??
-        (navigation?.json === undefined ? (request.payload ?? null) : JSON.stringify(navigation.json)),
-      timeouts: totalMs === undefined ? timeouts : { ...timeouts, totalMs },
+      method: request.method,
+      headers: requestHeaders === undefined ? base : { ...base, ...lowerCased(requestHeaders) },
+      body: request.payload ?? null,
+      timeouts,
       maxBodyBytes: this.#parts.settings.maxBodyBytes,
-      proxyUrl: this.#parts.sessions.proxyOf(job.session),
+      proxyUrl: job.proxyUrl,
       http2,
     };
+    return navigation === undefined ? built : navigated(built, navigation);
   }
 
-  #headersOf(origin: string): Readonly<Record<string, string>> {
+  /** What the crawl sends with every request to the origin, names in lower case. */
+  headersOf(origin: string): Readonly<Record<string, string>> {
     let headers = this.#headersByOrigin.get(origin);
     if (headers === undefined) {
       const { userAgent, originHeaders } = this.#parts.settings;
@@ -78,6 +79,56 @@ export class RequestBuilder {
     }
     return defaults;
   }
+}
+
+/** The request with what a preNavigationHook changed. */
+function navigated(request: HttpRequest, navigation: NavigationOptions): HttpRequest {
+  const { method = request.method, timeout, searchParams } = navigation;
+  const { type, body } = bodyOf(request, navigation);
+  const totalMs = timeout?.request ?? request.timeouts.totalMs;
+  const headers: Record<string, string> = { ...(type === null ? {} : { 'content-type': type }), ...request.headers };
+  const own = lowerCased(navigation.headers);
+  if (own.cookie !== undefined && headers.cookie !== undefined) own.cookie = mergedCookies(own.cookie, headers.cookie);
+  return {
+    ...request,
+    url: searchParams === undefined ? request.url : withSearch(request.url, searchParams),
+    method: method.toUpperCase(),
+    headers: { ...headers, ...own },
+    body,
+    timeouts: { ...request.timeouts, totalMs },
+  };
+}
+
+function bodyOf(
+  request: HttpRequest,
+  { body, json, form }: NavigationOptions,
+): { type: string | null; body: HttpRequest['body'] } {
+  if (body !== undefined) return { type: null, body };
+  if (json !== undefined) return { type: 'application/json', body: JSON.stringify(json) };
+  if (form !== undefined)
+    return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(form).toString() };
+  return { type: null, body: request.body };
+}
+
+function withSearch(text: string, searchParams: NonNullable<NavigationOptions['searchParams']>): string {
+  const url = new URL(text);
+  if (typeof searchParams === 'string') url.search = searchParams;
+  else {
+    const pairs = searchParams instanceof URLSearchParams ? searchParams : Object.entries(searchParams);
+    for (const [name, value] of pairs) if (value !== undefined) url.searchParams.set(name, String(value ?? ''));
+  }
+  return url.href;
+}
+
+/** @returns two Cookie headers as one; where both have a name, the first one's */
+export function mergedCookies(first: string, second: string): string {
+  const names = new Set(first.split(';').map(nameOfCookie));
+  const others = second.split(';').filter((cookie) => !names.has(nameOfCookie(cookie)));
+  return [first, ...others.map((cookie) => cookie.trim())].join('; ');
+}
+
+function nameOfCookie(cookie: string): string {
+  return cookie.split('=', 1)[0]!.trim();
 }
 
 /** @returns scheme, host and port of an absolute URL, as written in it */

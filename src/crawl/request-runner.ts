@@ -1,7 +1,10 @@
+import { STATUS_CODES } from 'node:http';
 import type { ProxyInfo } from '@crawlee/core';
 import { messageOf } from '../core/errors.ts';
+import { hostOf } from '../core/host.ts';
 import type { Log } from '../core/log.ts';
 import { decodeBody, InvalidJsonError, parseJsonBody } from '../http/bodies.ts';
+import { isUtf8 } from '../http/charset.ts';
 import type { HttpRequest, HttpResponse } from '../http/client.ts';
 import type { Taken } from '../queue/host-scheduler.ts';
 import type { FollowUp, Route, SentRequest } from '../routes/define-route.ts';
@@ -17,12 +20,18 @@ import type { CrawlParts } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { addListedRecords, type PlainList } from './plain-list.ts';
 import { isPoison } from './poison.ts';
-import { applyRoute, type ParsedReply, parseReply, requireSuccess, timed } from './process-response.ts';
-import { type NavigationOptions, RequestBuilder } from './request-builder.ts';
+import {
+  applyRoute,
+  mediaTypeOf,
+  type ParsedReply,
+  parseForHandler,
+  parseReply,
+  requireSuccess,
+  timed,
+} from './process-response.ts';
+import type { NavigationOptions, RequestBuilder } from './request-builder.ts';
 import type { Reply, Sending, Transport } from './transport.ts';
 import type { UserCode } from './user-code.ts';
-
-const NO_CONTENT_TYPE = { type: 'application/octet-stream', encoding: 'utf-8' } as const;
 
 /** Takes one request from its grant to what its handler wrote. Errors are the caller's to settle. */
 export class RequestRunner {
@@ -40,6 +49,7 @@ export class RequestRunner {
   constructor(options: {
     parts: CrawlParts;
     transport: Transport;
+    builder: RequestBuilder;
     user: UserCode;
     contextHost: ContextHost;
     /** How requests without a label are handled; null = by the user's handler alone. */
@@ -49,7 +59,7 @@ export class RequestRunner {
   }) {
     this.#parts = options.parts;
     this.#transport = options.transport;
-    this.#builder = new RequestBuilder(options.parts);
+    this.#builder = options.builder;
     this.#user = options.user;
     this.#contextHost = options.contextHost;
     this.#plain = options.plain;
@@ -83,38 +93,46 @@ export class RequestRunner {
 
   /** @returns handled; or again = the server asked for less, or for another session: the same request goes once more */
   async run(job: Job): Promise<'handled' | 'again'> {
-    const { request, ticket, navigation } = await this.#beforeSending(job);
+    const { request, host, ticket, navigation } = await this.#beforeSending(job);
     if (request === null) return this.#handleWithoutResponse(job);
-    job.proxyUrl = request.proxyUrl;
     const reply = await this.#transport.send(request, {
-      host: job.leased.host,
-      key: job.taken.key,
+      host,
+      key: host === job.leased.host ? job.taken.key : await this.#grantElsewhere(job, host),
       session: job.session,
       politenessMs: job.taken.politenessMs,
       queueMs: job.taken.queueMs,
       signal: this.#signal,
       judge: this.#judgeOf(job, ticket),
+      followsRedirects: navigation?.followRedirect !== false,
     });
     job.response = reply.response;
     job.request.loadedUrl = this.#parts.conceal(reply.url);
     if (this.#mustGoAgain(job, reply)) return 'again';
     if (this.#user.postNavigationHooks.length > 0) await this.#afterResponse(job, reply, navigation ?? {});
+    if (job.data.crawlee?.enqueueStrategy !== undefined && (await this.#hasLeftItsStrategy(job))) return 'handled';
     await this.#handle(job, reply);
     return 'handled';
   }
 
   /** The context that hooks and handlers of this request share. */
-  contextOf(job: Job, controller = new AbortController()): JsonContext {
+  contextOf(job: Job): JsonContext {
     job.isExposed = true;
-    job.context ??= new JsonContext({
+    if (job.context !== null) return job.context;
+    const context = new JsonContext({
       host: this.#contextHost,
       work: job.work,
       request: job.request,
       session: job.session,
       proxyInfo: proxyInfoOf(job),
-      signal: AbortSignal.any([this.#signal, controller.signal]),
+      signal: this.#signal,
     });
-    return job.context;
+    if (job.response !== null) {
+      const { response } = job;
+      const url = job.request.loadedUrl ?? job.request.url;
+      context.setResponse({ ...plainResponse(response, url), body: response.body, json: undefined });
+    }
+    job.context = context;
+    return context;
   }
 
   /** Until here nothing was sent: the grant goes back when a hook throws. */
@@ -122,18 +140,40 @@ export class RequestRunner {
     try {
       const completedAttempts = job.patch.completedAttempts ?? 0;
       if (isPoison({ claims: job.leased.claims, completedAttempts })) throw poisonFailure(job);
+      job.proxyUrl =
+        this.#user.newProxyInfo === null ? this.#parts.sessions.proxyOf(job.session) : await this.#usersProxyOf(job);
       const navigation = await this.#runPreHooks(job);
-      job.route = this.#routeOf(job);
-      job.handler = job.route === null ? this.#user.handlerFor(job.request) : null;
+      this.#findHandler(job);
+      const { url } = job.request;
+      const host = url === job.leased.url ? job.leased.host : hostOf(url);
       if (job.request.skipNavigation) {
         this.#returnGrant(job);
-        return { request: null, ticket: null, navigation };
+        return { request: null, host, ticket: null, navigation };
       }
-      return { ...(await this.#prepare(job, this.#builder.build(job, navigation))), navigation };
+      return { ...(await this.#prepare(job, this.#builder.build(job, navigation))), host, navigation };
     } catch (error) {
       this.#returnGrant(job);
       throw error;
     }
+  }
+
+  async #usersProxyOf(job: Job): Promise<string | null> {
+    const info = await this.#user.newProxyInfo!(job.session.id, job.request);
+    return info?.url ?? null;
+  }
+
+  /** A hook or errorHandler has sent the request to another host: its own grant is of no use there. */
+  async #grantElsewhere(job: Job, host: string): Promise<string> {
+    this.#returnGrant(job);
+    return this.#transport.awaitGrant(host, this.#signal);
+  }
+
+  /** As in Crawlee: a request of enqueueLinks that was redirected out of its strategy is skipped. */
+  async #hasLeftItsStrategy(job: Job): Promise<boolean> {
+    if (this.#user.staysInStrategy(job.request)) return false;
+    job.skipReason = 'redirected elsewhere';
+    await this.#contextHost.skipped({ url: job.request.url, reason: 'redirect' });
+    return true;
   }
 
   /** Puts in what a route keeps out of the store: credentials. */
@@ -175,7 +215,7 @@ export class RequestRunner {
     const { status, headers } = reply.response;
     const setCookie = headers['set-cookie'];
     const { sessions } = this.#parts;
-    if (reply.wasLimited) {
+    if (reply.wasLimited && !this.#user.wantsStatus(status)) {
       if (setCookie !== undefined) sessions.storeCookies(job.session, reply.url, setCookie);
       return true;
     }
@@ -193,7 +233,7 @@ export class RequestRunner {
 
   async #afterResponse(job: Job, reply: Reply, navigation: NavigationOptions): Promise<void> {
     const context = this.contextOf(job);
-    context.setResponse({ ...plainResponse(reply), body: reply.response.body, json: undefined });
+    context.setResponse({ ...plainResponse(reply.response, reply.url), body: reply.response.body, json: undefined });
     for (const hook of this.#user.postNavigationHooks) await hook(context, navigation);
   }
 
@@ -211,18 +251,31 @@ export class RequestRunner {
       return;
     }
     if (decision.kind === 'usual') requireSuccess(reply, (status) => this.#user.isErrorStatus(status));
-    const parsed = this.#timed(job, 'parse', () => parseReply(reply));
+    const { method } = job.request;
+    if (route === null && handler !== null) {
+      const isOpen = (type: string): boolean => this.#user.takesType(type);
+      const parsed = this.#timed(job, 'parse', () => parseForHandler(reply, { method, takesType: isOpen }));
+      return this.#runHandler(job, { handler, parsed });
+    }
+    const parsed = this.#timed(job, 'parse', () => parseReply(reply, method));
     if (route !== null) this.#timed(job, 'handler', () => this.#applyRoute(route, job, parsed));
-    else if (handler !== null) await this.#runHandler(job, { handler, parsed });
     else this.#addListed(job, parsed);
   }
 
-  /** @throws UnknownLabelError when neither a route nor a handler of the user's knows the label */
-  #routeOf(job: Job): Route | null {
-    const label = job.isExposed ? job.request.label : job.leased.label;
-    if (label === null || label === undefined) return null;
-    if (this.#parts.routes.labels.includes(label)) return this.#parts.routes.get(label);
-    return this.#user.handlerFor(job.request) === null ? this.#parts.routes.get(label) : null;
+  /** @throws RequestFailure when neither a route nor a handler of the user's knows the label */
+  #findHandler(job: Job): void {
+    const { routes } = this.#parts;
+    const label = (job.isExposed ? job.request.label : job.leased.label) ?? null;
+    if (label !== null && routes.labels.includes(label)) {
+      job.route = routes.get(label);
+      return;
+    }
+    job.handler = this.#user.handlerFor(job.request);
+    if (label === null || job.handler !== null) return;
+    const own = this.#user.knownLabels();
+    if (own.length === 0) routes.get(label);
+    const known = [...routes.labels, ...own].join(', ');
+    throw new RequestFailure('UNKNOWN_LABEL', `Nothing handles the label "${label}"; known are ${known}`);
   }
 
   #applyRoute(route: Route, job: Job, reply: ParsedReply): void {
@@ -253,36 +306,29 @@ export class RequestRunner {
     job: Job,
     { handler, parsed }: { handler: (context: JsonContext) => unknown; parsed: ParsedReply },
   ): Promise<void> {
-    const controller = new AbortController();
-    const context = this.contextOf(job, controller);
-    context.setResponse({ ...plainResponse(parsed), body: parsed.text, json: parsed.body });
-    await this.#callHandler(job, { handler, context, controller });
+    const context = this.contextOf(job);
+    const { response, url } = parsed;
+    context.setResponse({ ...plainResponse(response, url), body: utf8BodyOf(parsed), json: parsed.body });
+    await this.#callHandler(job, handler, context);
   }
 
-  async #callHandler(
-    job: Job,
-    call: { handler: (context: JsonContext) => unknown; context: JsonContext; controller: AbortController },
-  ): Promise<void> {
+  async #callHandler(job: Job, handler: (context: JsonContext) => unknown, context: JsonContext): Promise<void> {
     const { clock } = this.#parts.ports;
     const startedMs = clock.nowMs();
     const timeoutMs = this.#user.handlerTimeoutMs ?? this.#parts.hostConfig(job.leased.host).timeouts.handlerMs;
     const message = `requestHandler timed out after ${timeoutMs / 1000} seconds (${job.request.url})`;
     try {
-      const done = Promise.resolve(call.handler(call.context));
-      await withTimeout(done, { clock, timeoutMs, controller: call.controller, message });
-    } catch (error) {
-      if (call.controller.signal.aborted) job.work.close();
-      throw error;
+      const done = Promise.resolve(handler(context));
+      await withTimeout(done, { clock, timeoutMs, onTimeout: (error) => context.timeOut(error), message });
     } finally {
       this.#parts.recorder.time(job.leased.host, 'handler', clock.nowMs() - startedMs);
     }
   }
 
   async #handleWithoutResponse(job: Job): Promise<'handled'> {
-    const handler = this.#user.handlerFor(job.request);
+    const { handler } = job;
     if (handler === null) throw new RequestFailure('HANDLER_FAILED', 'skipNavigation needs a requestHandler');
-    const controller = new AbortController();
-    await this.#callHandler(job, { handler, context: this.contextOf(job, controller), controller });
+    await this.#callHandler(job, handler, this.contextOf(job));
     return 'handled';
   }
 
@@ -300,8 +346,13 @@ export class RequestRunner {
   }
 }
 
-/** What goes out; request null = nothing does, the handler runs without a response. */
-type Sendable = { request: HttpRequest | null; ticket: string | null; navigation: NavigationOptions | undefined };
+/** What goes out, and to which host; request null = nothing does, the handler runs without a response. */
+type Sendable = {
+  request: HttpRequest | null;
+  host: string;
+  ticket: string | null;
+  navigation: NavigationOptions | undefined;
+};
 
 /** The request as it is stored, for routes: no secret is in it. */
 function storedRequest({ request, data }: Job): SentRequest {
@@ -330,19 +381,17 @@ function poisonFailure(job: Job): RequestFailure {
   );
 }
 
-function plainResponse(reply: Reply) {
-  const { status, headers, httpVersion } = reply.response;
+function plainResponse({ status, headers, httpVersion }: HttpResponse, url: string) {
+  const statusMessage = STATUS_CODES[status];
   return {
-    response: { statusCode: status, headers, url: reply.url, httpVersion, complete: true as const },
-    contentType: contentTypeOf(headers['content-type']),
+    response: { statusCode: status, statusMessage, headers, url, httpVersion, complete: true as const },
+    contentType: { type: mediaTypeOf(headers), encoding: 'utf-8' as const },
   };
 }
 
-function contentTypeOf(header: string | string[] | undefined): { type: string; encoding: BufferEncoding } {
-  const text = Array.isArray(header) ? header[0] : header;
-  if (text === undefined) return NO_CONTENT_TYPE;
-  const type = text.split(';', 1)[0]!.trim().toLowerCase();
-  return { type, encoding: 'utf-8' };
+/** The bytes as they came, or as UTF-8 when they came in another charset: `contentType.encoding` reads them. */
+function utf8BodyOf({ response, text }: ParsedReply): Buffer {
+  return isUtf8(response.body, response.headers) ? response.body : Buffer.from(text);
 }
 
 /** @returns the error as an Error, whatever was thrown */

@@ -1,6 +1,6 @@
-import type { BaseHttpClient, Request, Session } from '@crawlee/core';
+import { type BaseHttpClient, processHttpRequestOptions, type Request, type Session } from '@crawlee/core';
 
-type SendRequestOptions = Record<string, unknown> & { headers?: Record<string, string> };
+type SendRequestOptions = Record<string, unknown> & { cookieJar?: object };
 
 /** Crawlee's `context.sendRequest`: one more request with the page's URL, method, headers, session and proxy. */
 export function sendRequestOf(
@@ -8,16 +8,29 @@ export function sendRequestOf(
   { request, session, proxyUrl }: { request: Request; session: Session | undefined; proxyUrl: string | undefined },
 ) {
   return async (overrides: SendRequestOptions = {}): Promise<unknown> => {
-    const cookie = session?.getCookieString(request.url);
-    return client.sendRequest({
+    const options = processHttpRequestOptions({
       url: request.url,
       method: request.method as never,
-      body: request.payload,
+      headers: request.headers,
       proxyUrl,
       sessionToken: session,
       responseType: 'text',
       ...overrides,
-      headers: { ...request.headers, ...(cookie ? { cookie } : {}), ...overrides.headers },
-    });
+      ...cookiesOf(session, overrides),
+    } as Parameters<typeof processHttpRequestOptions>[0]);
+    options.body ??= request.payload;
+    return client.sendRequest(options);
+  };
+}
+
+/** Cookies of the answer are the session's, too. */
+function cookiesOf(session: Session | undefined, { cookieJar }: SendRequestOptions): { cookieJar?: object } {
+  if (session === undefined) return cookieJar === undefined ? {} : { cookieJar };
+  return {
+    cookieJar: {
+      getCookieString: async (url: string) => session.getCookieString(url),
+      setCookie: async (cookie: string, url: string) => session.setCookie(cookie, url),
+      ...cookieJar,
+    },
   };
 }

@@ -7,7 +7,7 @@ import { HttpError } from '../http/http-error.ts';
 import type { Outcome } from '../storage/store.ts';
 import { failureCodeOf, recoveryOf } from './failure-codes.ts';
 import type { Job } from './job.ts';
-import { changedData, type RequestPatch } from './lean-request.ts';
+import { changesOf, type RequestPatch } from './lean-request.ts';
 import type { CrawlParts } from './parts.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { decideRetry } from './retry-policy.ts';
@@ -17,7 +17,8 @@ type Failed = { kind: 'fail'; code: string; message: string };
 
 /** What is to become of a request whose attempt failed. */
 export type Settlement =
-  | { kind: 'retry'; code: string; delayMs: number; costsRetry: boolean }
+  /** `waits`: the attempt was no fault, so its end is when the host's stallSecs have passed. */
+  | { kind: 'retry'; code: string; delayMs: number; costsRetry: boolean; waits: boolean }
   | Failed
   | { kind: 'stop'; code: string };
 
@@ -48,7 +49,9 @@ export class FailurePolicy {
     // A redirect to a host that is given up: this request's own host goes on, so it cannot stay pending with it.
     if (code === 'HOST_GIVEN_UP') return failed;
     if (job.request.noRetry || recovery === 'skip') return this.#unlessStatusSaysRetry(job, { code, failed });
-    if (recovery === 'wait') return this.#wait(job, { code, error, failed });
+    // The user's own proxies are not ours to give up: another one with the next session, as in Crawlee.
+    const isUsersProxy = code === 'PROXY_FAILED' && this.#user.newProxyInfo !== null;
+    if (recovery === 'wait' && !isUsersProxy) return this.#wait(job, { code, error, failed });
     if (error instanceof SessionError && this.#hasRotatedOut(job)) return failed;
     return this.#retryOrFail(job, { code, error, failed });
   }
@@ -62,10 +65,9 @@ export class FailurePolicy {
       firstAtMs: job.firstAtMs,
       errorMessages: job.request.errorMessages.slice(-ERROR_MESSAGES_KEPT),
     };
-    if (!settlement.costsRetry) patch.waitingSinceMs = job.patch.waitingSinceMs ?? wallMs;
-    const data = job.isExposed ? changedData(job.request) : undefined;
-    if (data !== undefined) patch.data = data;
-    else if (job.patch.data !== undefined) patch.data = job.patch.data;
+    if (settlement.waits) patch.waitingSinceMs = job.patch.waitingSinceMs ?? wallMs;
+    if (job.isExposed) Object.assign(patch, changesOf(job.request, job.leased));
+    else copyChanges(job.patch, patch);
     const forefront = isForefront(job);
     return { kind: 'retry', notBeforeMs: wallMs + settlement.delayMs, patch: JSON.stringify(patch), forefront };
   }
@@ -81,13 +83,15 @@ export class FailurePolicy {
     const host = hostConfig(job.leased.host);
     const waitedMs = ports.clock.wallMs() - (job.patch.waitingSinceMs ?? ports.clock.wallMs());
     // Dead proxies have their host given up, whose requests then stay pending.
-    if (waitedMs > host.stallSecs * SECOND_MS && code !== 'PROXY_FAILED') return failed;
+    if (waitedMs > host.stallSecs * SECOND_MS && code !== 'PROXY_FAILED')
+      return { ...failed, message: `${failed.message}; it has waited for ${host.stallSecs} s (stallSecs)` };
     // As many tries as were made, whatever they cost: a wait that repeats grows like any other backoff.
     const tries = job.patch.completedAttempts ?? 0;
     const { baseDelayMs, factor, maxDelayMs } = host.retry;
     const delayMs = Math.min(baseDelayMs * factor ** Math.min(tries, 30), maxDelayMs) * (0.5 + ports.random() / 2);
     // The user's own request for a retry shows in retryCount, as in Crawlee.
-    return { kind: 'retry', code, delayMs: Math.ceil(delayMs), costsRetry: error instanceof RetryRequestError };
+    const costsRetry = error instanceof RetryRequestError;
+    return { kind: 'retry', code, delayMs: Math.ceil(delayMs), costsRetry, waits: true };
   }
 
   #retryOrFail(job: Job, { code, error, failed }: { code: string; error: unknown; failed: Failed }): Settlement {
@@ -113,7 +117,7 @@ export class FailurePolicy {
     if (decision.kind === 'fail' && !decision.reason.includes('safeMethods')) return failed;
     if (decision.kind === 'fail') return { ...failed, message: `${failed.message}; ${decision.reason}` };
     budget.onRetry(nowMs);
-    return { kind: 'retry', code, delayMs: decision.delayMs, costsRetry: true };
+    return { kind: 'retry', code, delayMs: decision.delayMs, costsRetry: true, waits: false };
   }
 
   #maxRetriesOf(job: Job): number {
@@ -146,6 +150,12 @@ export class FailurePolicy {
     }
     return budget;
   }
+}
+
+function copyChanges({ data, url, method }: RequestPatch, patch: RequestPatch): void {
+  if (data !== undefined) patch.data = data;
+  if (url !== undefined) patch.url = url;
+  if (method !== undefined) patch.method = method;
 }
 
 function isForefront(job: Job): boolean {

@@ -1,8 +1,9 @@
-import type { Statistics } from '@crawlee/core';
+import { SessionError, type Statistics } from '@crawlee/core';
 import { messageOf } from '../core/errors.ts';
 import type { Outcome } from '../storage/store.ts';
-import { RequestFailure } from './failure-codes.ts';
+import { failureCodeOf, RequestFailure } from './failure-codes.ts';
 import { FAILURES_DATASET, failureRecord } from './failure-record.ts';
+import { withTimeout } from './handler-timeout.ts';
 import type { Job } from './job.ts';
 import { JobStatistics } from './job-statistics.ts';
 import type { CrawlParts } from './parts.ts';
@@ -22,6 +23,7 @@ export class Settler {
   readonly #state: SharedState;
   readonly #stats: JobStatistics;
   readonly #policy: FailurePolicy;
+  readonly #onCommitted: (added: number, isHandled: boolean) => void;
 
   constructor(options: {
     parts: CrawlParts & { signal: AbortSignal };
@@ -30,12 +32,15 @@ export class Settler {
     runner: RequestRunner;
     state: SharedState;
     stats: Statistics;
+    /** Told of every commit: requests it added, and whether one was handled. */
+    onCommitted: (added: number, isHandled: boolean) => void;
   }) {
     this.#parts = options.parts;
     this.#plain = options.plain;
     this.#user = options.user;
     this.#runner = options.runner;
     this.#state = options.state;
+    this.#onCommitted = options.onCommitted;
     this.#stats = new JobStatistics(options.stats, options.parts.ports.clock);
     this.#policy = new FailurePolicy(options.parts, options.user);
   }
@@ -62,10 +67,20 @@ export class Settler {
     const settlement = this.#policy.decide(job, error);
     if (settlement.kind === 'stop') throw error;
     job.request.errorMessages.push(this.#parts.conceal(messageOf(error)));
-    const attempt = job.proxyUrl === null ? null : { rotations: 0, proxyUrl: job.proxyUrl };
-    if (!(error instanceof RequestFailure)) this.#parts.sessions.onFailure(job.session, error, attempt);
+    if (!(error instanceof RequestFailure)) this.#blameSession(job, error);
     if (settlement.kind === 'fail') return this.#fail(job, { error, settlement });
     await this.#retry(job, { error, settlement });
+  }
+
+  #blameSession(job: Job, error: Error): void {
+    const isUsersProxy = this.#user.newProxyInfo !== null && failureCodeOf(error) === 'PROXY_FAILED';
+    // The user's proxies go by the session: another one has another proxy.
+    if (isUsersProxy) {
+      job.session.retire();
+      return;
+    }
+    const attempt = job.proxyUrl === null ? null : { rotations: 0, proxyUrl: job.proxyUrl };
+    this.#parts.sessions.onFailure(job.session, error, attempt);
   }
 
   async #retry(
@@ -73,11 +88,12 @@ export class Settler {
     { error, settlement }: { error: Error; settlement: Settlement & { kind: 'retry' } },
   ): Promise<void> {
     if (this.#user.errorHandler !== null) {
-      await this.#user.errorHandler(this.#runner.contextOf(job), error);
-      const message = messageOf(error);
+      await this.#call('errorHandler', this.#user.errorHandler(this.#runner.contextOf(job), error));
+      const message = this.#parts.conceal(messageOf(error));
       if (job.request.noRetry)
         return this.#fail(job, { error, settlement: { kind: 'fail', code: settlement.code, message } });
     }
+    if (error instanceof SessionError) rotateSession(job);
     if (settlement.costsRetry) job.request.retryCount += 1;
     this.#parts.ports.log.debug('A request will be tried again', {
       url: job.request.url,
@@ -118,7 +134,7 @@ export class Settler {
   async #callFailedRequestHandler(job: Job, error: Error): Promise<void> {
     if (this.#user.failedRequestHandler === null) return;
     try {
-      await this.#user.failedRequestHandler(this.#runner.contextOf(job), error);
+      await this.#call('failedRequestHandler', this.#user.failedRequestHandler(this.#runner.contextOf(job), error));
     } catch (thrown) {
       this.#parts.ports.log.error('failedRequestHandler has thrown', {
         url: job.request.url,
@@ -127,12 +143,22 @@ export class Settler {
     }
   }
 
-  /** What the failed attempt wrote is dropped; what a handler that was timed out still writes, too. */
+  /** One that never returns must not keep the crawl from its end. */
+  async #call(name: string, returned: unknown): Promise<void> {
+    if (!(returned instanceof Promise)) return;
+    const { clock } = this.#parts.ports;
+    const timeoutMs = this.#user.internalTimeoutMs;
+    const message = `${name} did not end within ${timeoutMs / 1000} seconds`;
+    await withTimeout(returned, { clock, timeoutMs, onTimeout: () => {}, message });
+  }
+
+  /** What the failed attempt wrote is dropped; what its handler, timed out or not, writes from now on, too. */
   #resetWork(job: Job): void {
     job.work.clear();
-    if (!job.work.isClosed) return;
+    if (job.context === null) return;
+    job.work.abandon();
     job.work = new PendingWork(this.#parts.columns);
-    job.context = null;
+    job.context = job.context.withWork(job.work);
   }
 
   /** @returns whether it is durable; false when the lease was lost and another worker has the request */
@@ -142,9 +168,20 @@ export class Settler {
     const startedMs = ports.clock.nowMs();
     const result = await queue.settle(job.work.toUnit(job.leased.lease, outcome));
     recorder.time(job.leased.host, 'commit', ports.clock.nowMs() - startedMs);
-    if (result.status === 'lost') ports.log.debug('Another worker has the request', { url: job.leased.url });
-    return result.status === 'committed';
+    if (result.status === 'lost') {
+      ports.log.debug('Another worker has the request', { url: job.leased.url });
+      job.work.abandon();
+      return false;
+    }
+    this.#onCommitted(result.added, outcome.kind === 'handled');
+    return true;
   }
+}
+
+/** The next attempt goes out with another session. */
+function rotateSession(job: Job): void {
+  job.request.sessionRotationCount = (job.request.sessionRotationCount ?? 0) + 1;
+  job.session.retire();
 }
 
 /** What stays with a handled request: enough for a later retry-failed to tell its history. */

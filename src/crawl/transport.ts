@@ -8,10 +8,10 @@ import { HttpError } from '../http/http-error.ts';
 import { isRedirect, nextHop } from '../http/redirects.ts';
 import type { ResponseDecision } from '../routes/define-route.ts';
 import type { HostSession } from '../sessions/session-pools.ts';
-import { RequestFailure } from './failure-codes.ts';
+import type { GrantLine } from './grant-line.ts';
 import type { LoadMonitor } from './load-monitor.ts';
 import type { CrawlParts } from './parts.ts';
-import { originOf } from './request-builder.ts';
+import { mergedCookies, originOf } from './request-builder.ts';
 
 /** One request on its way, from its grant to its last redirect. */
 export type Sending = {
@@ -25,6 +25,8 @@ export type Sending = {
   signal: AbortSignal | undefined;
   /** Asked about every response that is no redirect, before the governor learns of it; null = none is. */
   judge: ((response: HttpResponse, url: string) => ResponseDecision | Promise<ResponseDecision>) | null;
+  /** Whether redirects are followed; else they are the answer. */
+  followsRedirects: boolean;
 };
 
 /** A response that no redirect follows. `wasLimited` = the server asked for less. */
@@ -40,19 +42,22 @@ export class Transport {
   readonly #parts: CrawlParts;
   readonly #load: LoadMonitor;
   readonly #clock: Clock;
+  readonly #grants: GrantLine;
   readonly #giveSlotBack: () => void;
-  readonly #takeSlotAgain: () => Promise<void>;
+  readonly #takeSlotAgain: () => void;
 
   constructor(options: {
     parts: CrawlParts;
     load: LoadMonitor;
+    grants: GrantLine;
     /** A hop that waits for its host must not hold the slot of a request that could go. */
     giveSlotBack: () => void;
-    takeSlotAgain: () => Promise<void>;
+    takeSlotAgain: () => void;
   }) {
     this.#parts = options.parts;
     this.#load = options.load;
     this.#clock = options.parts.ports.clock;
+    this.#grants = options.grants;
     this.#giveSlotBack = options.giveSlotBack;
     this.#takeSlotAgain = options.takeSlotAgain;
   }
@@ -70,12 +75,13 @@ export class Transport {
     for (;;) {
       const { response, verdict, decision } = await this.#attempt(hop, current);
       const wasLimited = isLimited(verdict, decision);
-      if (wasLimited || !isRedirect(response)) return { response, url: hop.url, wasLimited, decision };
+      if (wasLimited || !isRedirect(response) || !sending.followsRedirects)
+        return { response, url: hop.url, wasLimited, decision };
       visited.push(hop.url);
       this.#keepCookies(sending.session, hop.url, response);
       hop = nextHop(hop, response, { visited, limit: MOST_REDIRECTS, secretHeaders });
       const host = hostOf(hop.url);
-      const key = await this.#awaitGrant(host, sending.signal);
+      const key = await this.awaitGrant(host, sending.signal);
       current = { ...sending, host, key, politenessMs: 0, queueMs: 0 };
       if (originHeaders.origins.has(originOf(hop.url))) hop = withHeaders(hop, originHeaders.headers);
     }
@@ -87,7 +93,7 @@ export class Transport {
     try {
       // What the session adds is of this hop alone: on the hop itself it would travel on to another host.
       const own = this.#parts.sessions.headersFor(sending.session, hop.url);
-      const sent = own === null ? hop : withHeaders(hop, own);
+      const sent = own === null ? hop : withHeaders(hop, withCookiesOf(hop, own));
       response = await this.#parts.clientFor(sending.host).send(sent, sending.signal);
     } catch (error) {
       this.#learn(hop, { sending, sentAtMs, response: null, error });
@@ -138,6 +144,7 @@ export class Transport {
       overloaded: this.#load.wasOverloadedSince(ended.sentAtMs),
     };
     const verdict = this.#parts.gate.finish(sample);
+    this.#grants.released(sending.host);
     this.#parts.queue.released(sending.host);
     this.#parts.recorder.attempt({
       host: sending.host,
@@ -151,29 +158,15 @@ export class Transport {
     return verdict;
   }
 
-  /** Waits for the next host's leave, outside of the slot unless it comes at once. */
-  async #awaitGrant(host: string, signal: AbortSignal | undefined): Promise<string> {
-    const { gate } = this.#parts;
-    const answer = gate.tryAcquire(host, this.#clock.nowMs());
-    if (typeof answer === 'string') return answer;
+  /** Waits for another host's leave, outside of the slot unless it comes at once. */
+  async awaitGrant(host: string, signal: AbortSignal | undefined): Promise<string> {
+    const key = this.#grants.tryNow(host);
+    if (key !== null) return key;
     this.#giveSlotBack();
-    const key = await this.#pollGrant(host, answer, signal);
-    await this.#takeSlotAgain();
-    return key;
-  }
-
-  async #pollGrant(host: string, askAtMs: number, signal: AbortSignal | undefined): Promise<string> {
-    let nextAskMs = askAtMs;
-    for (;;) {
-      const nowMs = this.#clock.nowMs();
-      const waitMs = Math.min(nextAskMs - nowMs, LONGEST_POLL_MS);
-      await this.#clock.sleep(Math.max(1, waitMs), signal);
-      const answer = this.#parts.gate.tryAcquire(host, this.#clock.nowMs());
-      if (typeof answer === 'string') return answer;
-      const givenUp = this.#parts.gate.givenUp(host, this.#clock.nowMs());
-      if (givenUp !== null)
-        throw new RequestFailure('HOST_GIVEN_UP', `The redirect leads to ${host}, which was given up: ${givenUp}`);
-      nextAskMs = answer;
+    try {
+      return await this.#grants.wait(host, signal);
+    } finally {
+      this.#takeSlotAgain();
     }
   }
 
@@ -182,9 +175,6 @@ export class Transport {
     if (setCookie !== undefined) this.#parts.sessions.storeCookies(session, url, setCookie);
   }
 }
-
-/** How long a redirect waits for its host before asking whether it was given up. */
-const LONGEST_POLL_MS = 250;
 
 const NO_HEADERS = Object.freeze({});
 const USUAL: ResponseDecision = Object.freeze({ kind: 'usual' });
@@ -210,6 +200,13 @@ const TOO_MANY_REQUESTS = 429;
 
 function withHeaders(hop: HttpRequest, more: Readonly<Record<string, string>>): HttpRequest {
   return { ...hop, headers: { ...hop.headers, ...more } };
+}
+
+/** Cookies of the request itself go before those of the session, and instead of them where the names are the same. */
+function withCookiesOf(hop: HttpRequest, own: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const given = hop.headers.cookie;
+  if (given === undefined || own.cookie === undefined) return own;
+  return { ...own, cookie: mergedCookies(given, own.cookie) };
 }
 
 function timingsOf(sending: Sending, wire: Partial<WireTimings> | undefined): Timings {

@@ -129,7 +129,9 @@ export class HostAwareQueue {
 
   async add(requests: readonly NewRequest[], options?: { forefront?: boolean }): Promise<AddResult[]> {
     const results = await this.#store.add(requests, options);
-    if (results.some((result) => !result.wasAlreadyPresent)) this.#mayClaim();
+    if (results.every((result) => result.wasAlreadyPresent)) return results;
+    if (options?.forefront) await this.#bringForward();
+    else this.#mayClaim();
     return results;
   }
 
@@ -251,8 +253,23 @@ export class HostAwareQueue {
 
   #afterCommit(units: readonly UnitOfWork[], results: readonly CommitResult[]): void {
     const hasMore = units.some((unit, index) => unit.outcome.kind === 'retry' || results[index]!.added > 0);
-    if (hasMore) this.#mayClaim();
-    else this.#onReady();
+    if (!hasMore) {
+      this.#onReady();
+      return;
+    }
+    this.#mayClaim();
+    if (units.some((unit, index) => results[index]!.added > 0 && unit.requests.some(isForefront)))
+      this.#bringForward().catch((error: unknown) => this.#options.onFatal(error));
+  }
+
+  /** What is at hand was leased before something with precedence was added: it is given back, and claimed after that. */
+  async #bringForward(): Promise<void> {
+    await this.#claiming;
+    if (this.#closed) return;
+    const leases = this.#scheduler.drain().map((request) => request.lease);
+    await this.#store.release(leases);
+    for (const { requestId } of leases) this.#held.delete(requestId);
+    this.#mayClaim();
   }
 
   #skip(request: LeasedRequest, rule: string): void {
@@ -301,4 +318,8 @@ export class HostAwareQueue {
         .catch((error: unknown) => this.#options.onFatal(error));
     });
   }
+}
+
+function isForefront({ forefront }: NewRequest): boolean {
+  return forefront === true;
 }

@@ -104,10 +104,13 @@ export class HostScheduler {
     return this.#lines.size;
   }
 
-  /** Takes everything at hand out, to be given back to the store. */
+  /** Takes everything at hand out, to be given back to the store. Lines that wait for something find themselves empty. */
   drain(): LeasedRequest[] {
     const all: LeasedRequest[] = [];
-    for (const line of this.#lines.values()) all.push(...line.buffer.drain());
+    for (const line of this.#lines.values()) {
+      all.push(...line.buffer.drain());
+      if (line.state === 'full' || line.state === 'robots') line.state = 'idle';
+    }
     this.#lines.clear();
     this.#size = 0;
     return all;
@@ -200,7 +203,8 @@ export class HostScheduler {
   #retire(line: HostLine): void {
     line.state = 'idle';
     line.heldSinceMs = null;
-    this.#lines.delete(line.host);
+    // One that was drained may have been followed by another.
+    if (this.#lines.get(line.host) === line) this.#lines.delete(line.host);
   }
 
   #lineOf(host: string): HostLine {

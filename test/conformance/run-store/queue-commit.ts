@@ -142,6 +142,19 @@ export function describeCommitting(createRun: CreateRun): void {
       });
     });
 
+    test('puts forefront requests of a unit before everything, and the others after', async () => {
+      const { store } = bench();
+      await store.queue.add(requests('a.example', 2));
+      const first = await claimOne(store);
+      const found = [
+        request('a.example', 'x'),
+        request('a.example', 'front', { forefront: true }),
+        request('a.example', 'y'),
+      ];
+      expect(await commitOne(store, unit(first, { requests: found }))).toEqual({ status: 'committed', added: 3 });
+      expect(urlsOf(await claimAll(store)).map((url) => url.split('/').at(-1))).toEqual(['front', '1', 'x', 'y']);
+    });
+
     test('puts a forefront retry before everything', async () => {
       const { store } = bench();
       await store.queue.add(requests('a.example', 3));

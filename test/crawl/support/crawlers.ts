@@ -1,0 +1,62 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { log as crawleeLog, LogLevel } from '@crawlee/core';
+import { Configuration, HttpCrawler, type HttpCrawlerOptions, type HttpCrawlingContext } from '@crawlee/http';
+import { MemoryStorage } from '@crawlee/memory-storage';
+import { createJsonCrawler, type JsonCrawlerSettings, type RunCrawler } from '../../../src/index.ts';
+
+export type Kind = 'HttpCrawler' | 'JsonCrawler';
+
+/** Crawlee's options, and ours, which stock HttpCrawler is not given. */
+export type Settings = HttpCrawlerOptions<HttpCrawlingContext> & { own?: JsonCrawlerSettings };
+
+/** Quiet, and retries at once: what is tested is what happens, not when. */
+const OWN_DEFAULTS: JsonCrawlerSettings = {
+  respectRobotsTxtFile: false,
+  hosts: { default: { retry: { baseDelayMs: 1, maxDelayMs: 5 } } },
+};
+
+/** Makes crawlers that keep what they store to themselves, and puts everything away. */
+export class CrawlerBench {
+  readonly kind: Kind;
+  readonly folder = mkdtempSync(join(tmpdir(), 'millrace-contract-'));
+  readonly #opened: RunCrawler[] = [];
+  #count = 0;
+
+  constructor(kind: Kind) {
+    this.kind = kind;
+  }
+
+  async create({ own, ...options }: Settings): Promise<HttpCrawler<HttpCrawlingContext>> {
+    const log = crawleeLog.child({ prefix: 'test', level: LogLevel.OFF });
+    if (this.kind === 'HttpCrawler') {
+      const storageClient = new MemoryStorage({ persistStorage: false, localDataDirectory: this.folder });
+      const config = new Configuration({ storageClient, purgeOnStart: false });
+      return new HttpCrawler({ ...options, log }, config);
+    }
+    return this.createOwn({ ...(options as JsonCrawlerSettings), ...own });
+  }
+
+  async createOwn(settings: JsonCrawlerSettings): Promise<RunCrawler> {
+    const log = crawleeLog.child({ prefix: 'test', level: LogLevel.OFF });
+    const { hosts } = settings;
+    const defaults = { ...OWN_DEFAULTS.hosts!.default, ...hosts?.default };
+    const crawler = await createJsonCrawler({
+      storageDir: this.folder,
+      run: `run-${++this.#count}`,
+      log,
+      ...OWN_DEFAULTS,
+      ...settings,
+      hosts: { ...hosts, default: defaults },
+    });
+    this.#opened.push(crawler);
+    return crawler;
+  }
+
+  async end(): Promise<void> {
+    for (const crawler of this.#opened) await crawler.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
