@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CrawlJob } from './config/crawl-job.ts';
-import type { ProbeJob } from './config/measure-jobs.ts';
+import type { BenchJob, ProbeJob } from './config/measure-jobs.ts';
 import type { PracticeApiJob } from './config/practice-api-schema.ts';
 import type { ExportJob, RetryJob, StatusJob } from './config/run-jobs.ts';
 import type { Ports } from './core/ports.ts';
@@ -40,6 +40,8 @@ export type AppCommands = {
   runStatus(job: StatusJob, context: CommandContext): Promise<Summary>;
   /** @returns what to say on stdout, and the exit code: 3 when a URL gave no answer, 1 when the set-up is not right */
   probe(job: ProbeJob, context: CommandContext): Promise<{ text: string; exitCode: 0 | 1 | 3 }>;
+  /** @returns what to say on stdout; exit code 3 when nothing was answered */
+  bench(job: BenchJob, context: CommandContext): Promise<{ text: string; exitCode: 0 | 3 }>;
   /** Serves until the signal aborts, then closes. `onListening` is told the base URL. */
   servePracticeApi(job: PracticeApiJob, context: CommandContext, onListening: (baseUrl: string) => void): Promise<void>;
 };

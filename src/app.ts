@@ -19,5 +19,8 @@ export const runStatus: AppCommands['runStatus'] = async (job, context) =>
 export const probe: AppCommands['probe'] = async (job, context) =>
   (await import('./app/measure-commands.ts')).probe(job, context);
 
+export const bench: AppCommands['bench'] = async (job, context) =>
+  (await import('./app/measure-commands.ts')).bench(job, context);
+
 export const servePracticeApi: AppCommands['servePracticeApi'] = async (job, context, onListening) =>
   (await import('./app/practice-command.ts')).servePracticeApi(job, context, onListening);

@@ -2,9 +2,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { AppCommands, CommandContext } from '../app-commands.ts';
 import type { ProbeJob } from '../config/measure-jobs.ts';
-import type { ProbeSettings } from '../config/measure-schema.ts';
+import type { BenchSettings, ProbeSettings } from '../config/measure-schema.ts';
 import { EnvironmentError, messageOf, UsageError } from '../core/errors.ts';
+import type { HttpClient } from '../http/client.ts';
+import { createGotScrapingClient } from '../http/got-scraping-client.ts';
 import { createUndiciClient } from '../http/undici-client.ts';
+import type { BenchReport, BenchSetting } from '../measure/bench/bench-report.ts';
+import { printBench, settingText } from '../measure/bench/print-bench.ts';
+import { compareBenches, runBench } from '../measure/bench/run-bench.ts';
+import { targetRegion } from '../measure/bench/target-region.ts';
 import { describeMachine } from '../measure/common/machine.ts';
 import type { MeasureTarget, OpenClient } from '../measure/common/send.ts';
 import { compareProbes, printComparison, readSavedProbe } from '../measure/probe/compare-probes.ts';
@@ -97,6 +103,48 @@ async function probeSetup(
     text: json ? JSON.stringify(checks, null, 2) : printSetup(checks, { color }),
     exitCode: checks.some(({ status }) => status === 'problem') ? 1 : 0,
   };
+}
+
+/** `millrace bench`: one load, or two in turns. */
+export const bench: AppCommands['bench'] = async (job, context) => {
+  const { clock, log } = context.ports;
+  const setting = settingOf(job.settings);
+  const other = job.compare === null ? null : settingOf({ ...job.settings, ...job.compare });
+  for (const each of other === null ? [setting] : [setting, other]) log.info(`${job.url}: ${settingText(each)}`);
+  const options = {
+    target: targetOf(job.url, job.settings, context),
+    clock,
+    openClient: (each: BenchSetting) => clientOf(each, context),
+    signal: context.signal,
+  };
+  const outcome = other === null ? await runBench(setting, options) : await compareBenches([setting, other], options);
+  const report: BenchReport = {
+    kind: 'millrace bench',
+    version: 1,
+    madeAt: new Date(clock.wallMs()).toISOString(),
+    url: job.url,
+    machine: describeMachine(context.env, ownVersion()),
+    targetRegion: outcome.headers === null ? null : targetRegion(outcome.headers),
+    results: outcome.results,
+    comparison: outcome.comparison,
+  };
+  return {
+    text: job.json ? JSON.stringify(report, null, 2) : printBench(report, context),
+    exitCode: outcome.results.every(({ statusCodes }) => Object.keys(statusCodes).length > 0) ? 0 : 3,
+  };
+};
+
+/** As many to warm up as fill the slots, and at least a tenth. */
+function settingOf(settings: BenchSettings & { httpClient?: BenchSetting['httpClient'] }): BenchSetting {
+  const { requests, concurrency, rate, http2, httpClient = 'undici' } = settings;
+  const warmup = settings.warmup ?? Math.max(concurrency, Math.ceil(requests / 10));
+  return { requests, warmup, concurrency, rate, http2, httpClient };
+}
+
+function clientOf({ httpClient, concurrency, rate }: BenchSetting, { ports }: CommandContext): HttpClient {
+  const maxConnectionsPerOrigin = rate === null ? concurrency : MOST_CONNECTIONS;
+  const options = { ports, maxConnectionsPerOrigin, blockPrivateAddresses: false };
+  return httpClient === 'undici' ? createUndiciClient(options) : createGotScrapingClient(options);
 }
 
 /** What a crawl would send, so that the server treats both alike. */

@@ -13,6 +13,7 @@ export const OPERANDS: Partial<Record<CommandName, { name: string; help: string 
     help: 'an OpenAPI 3 document (file or URL, YAML or JSON), or the URL of a list to look at',
   },
   probe: { name: '[URL...]', help: 'what to measure' },
+  bench: { name: '<URL>', help: 'what to send requests to: a server of your own, or with its leave' },
   validate: { name: '<FILE>', help: 'an input document, .yaml or .json' },
 };
 
@@ -31,6 +32,11 @@ Examples:
   millrace probe https://api.example.com/items/1 --rate 200 --save frankfurt.json
   millrace probe --compare frankfurt.json virginia.json
   millrace probe                          check Node, storage, DNS, proxies, clock, limits`,
+  bench: `
+Examples:
+  millrace bench http://localhost:8080/items/1 --concurrency 50 --requests 10000
+  millrace bench http://localhost:8080/items/1 --rate 200
+  millrace bench https://api.example.com/items/1 --compare http2=off`,
   init: `
 Examples:
   millrace init openapi.yaml --output crawl.yaml

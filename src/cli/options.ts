@@ -7,6 +7,7 @@ export const COMMAND_SUMMARIES = {
   init: 'Start an input document from an OpenAPI document, or from one URL',
   validate: 'Check an input document without a request',
   probe: "Measure what one request's time is made of; without a URL, check the set-up",
+  bench: 'Benchmark a URL: rate, percentiles, share of what is possible',
   'practice-api': 'Serve the practice API, to try a crawl against',
 } as const;
 
@@ -198,6 +199,20 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     },
     { ...storageDir, group: SETUP },
     { flags: '--database <url>', group: SETUP, help: 'PostgreSQL to look for (default: MILLRACE_DATABASE_URL)' },
+    { flags: '--json', group: OUTPUT, help: 'What was measured as one JSON document' },
+    ...messages,
+  ],
+  bench: [
+    ...measuredRequest('bench'),
+    { flags: '--requests <count>', group: PACE, path: 'bench.requests', reads: 'number' },
+    { flags: '--concurrency <count>', group: PACE, path: 'bench.concurrency', reads: 'number' },
+    { flags: '--rate <rate>', group: PACE, path: 'bench.rate', reads: 'number' },
+    { flags: '--warmup <count>', group: PACE, path: 'bench.warmup', reads: 'number' },
+    {
+      flags: '--compare <settings>',
+      group: PACE,
+      help: 'A second load, in turns with the first: concurrency=50, rate=100, http2=off, client=got-scraping, joined by commas',
+    },
     { flags: '--json', group: OUTPUT, help: 'What was measured as one JSON document' },
     ...messages,
   ],

@@ -28,6 +28,7 @@ const MODULES: Record<CommandName, () => Promise<CommandModule>> = {
   init: () => import('./init.ts'),
   validate: () => import('./validate.ts'),
   probe: () => import('./probe.ts'),
+  bench: () => import('./bench.ts'),
   'practice-api': () => import('./practice-api.ts'),
 };
 

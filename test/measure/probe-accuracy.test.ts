@@ -15,99 +15,118 @@ import { probeOptions, targetOf } from './support/probing.ts';
 const BIN = new URL('../../bin/millrace.mjs', import.meta.url).pathname;
 const ONE_WAY_MS = 40;
 const SERVER_MS = 25;
-const CURL_RUNS = 5;
-// The machine is shared: a busy moment must not fail a test, a wrong figure must.
-const TOLERANCE_MS = 20;
-const RETRY = 2;
+// The machine is shared: the fastest of several requests each counts, and more are made until they agree. Figures that
+// are wrong never do.
+const MOST_ROUNDS = 8;
+const CURLS_A_ROUND = 3;
+const TIMEOUT_MS = 120_000;
 
+/** Moments since the start, ms. */
 type CurlTimes = { connect: number; appconnect: number; starttransfer: number; total: number };
+const MOMENTS = ['connect', 'appconnect', 'starttransfer', 'total'] as const;
+
+const PROTOCOLS = [
+  ['http', '1.1', '--http1.1'],
+  ['https', '1.1', '--http1.1'],
+  ['http2', '2', '--http2'],
+] as const;
 
 const reason = whyNotFar();
+const authority = createAuthority();
+let folder: string;
+let ca: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-far-'));
+  ca = join(folder, 'ca.pem');
+  await writeFile(ca, authority.cert);
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe.skipIf(reason !== null)(`against a server 80 ms away${reason === null ? '' : ` (${reason})`}`, () => {
   let network: FarNetwork;
-  let folder: string;
-  const authority = createAuthority();
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'millrace-far-'));
-    await writeFile(join(folder, 'ca.pem'), authority.cert);
     network = await FarNetwork.open(ONE_WAY_MS);
   });
 
-  afterAll(async () => {
-    await network?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => network?.close());
 
-  test.each([
-    ['http', '1.1', ['--http1.1']],
-    ['https', '1.1', ['--http1.1']],
-    ['http2', '2', ['--http2']],
-  ] as const)(
-    'probe agrees with curl -w within 10 %% or 2 ms, over %s',
-    { retry: RETRY },
-    async (protocol, httpVersion, curlOptions) => {
+  test.each(PROTOCOLS)(
+    'probe agrees with curl -w within a tenth or 2 ms: %s, HTTP/%s',
+    async (protocol, httpVersion, curlOption) => {
       const certificate = authority.issue([network.serverAddress]);
       const origin = await network.serve({ protocol, certificate, latencyMs: SERVER_MS, bodyBytes: 3_000 });
       const url = `${origin}/items/1`;
-      const curl = () =>
-        curlBest(url, curlOptions, { ca: join(folder, 'ca.pem'), run: (args) => network.run('curl', args) });
-      const before = await curl();
-      const probe = await probeOf(url);
-      const after = await curl();
+      const probe = await agreement({
+        curl: () => curlOnce(url, curlOption, (args) => network.run('curl', args)),
+        probe: () => probeByCommand(url),
+      });
       expect(probe).toMatchObject({ status: 200, error: null, httpVersion, isReused: true });
-      expectAgreement(probe, [before, after]);
       expect(probe.roundTripMs).toBeGreaterThanOrEqual(2 * ONE_WAY_MS);
-      expect(probe.roundTripMs).toBeLessThan(2 * ONE_WAY_MS + TOLERANCE_MS);
-      expect(Math.abs(probe.serverMs! - SERVER_MS)).toBeLessThan(TOLERANCE_MS);
+      expect(probe.roundTripMs).toBeLessThan(3 * ONE_WAY_MS);
     },
+    TIMEOUT_MS,
   );
 
-  async function probeOf(url: string): Promise<UrlProbe> {
-    const text = await network.run(process.execPath, [BIN, 'probe', url, '--json', '--keep-alive', '1'], {
-      NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
-    });
+  async function probeByCommand(url: string): Promise<UrlProbe> {
+    const args = [BIN, 'probe', url, '--json', '--keep-alive', '0.2'];
+    const text = await network.run(process.execPath, args, { NODE_EXTRA_CA_CERTS: ca });
     return (JSON.parse(text) as ProbeReport).urls[0]!;
   }
 });
 
-describe('against a server whose handshake and answers come late', () => {
-  test.each([
-    ['https', '1.1', ['--http1.1']],
-    ['http2', '2', ['--http2']],
-  ] as const)(
-    'probe agrees with curl -w within 10 %% or 2 ms, over %s',
-    { retry: RETRY },
-    async (protocol, httpVersion, curlOptions) => {
-      const authority = createAuthority();
-      const folder = await mkdtemp(join(tmpdir(), 'millrace-late-'));
-      const ca = join(folder, 'ca.pem');
-      await writeFile(ca, authority.cert);
+describe('against a server whose handshakes and answers come late', () => {
+  test.each(PROTOCOLS.slice(1))(
+    'probe agrees with curl -w within a tenth or 2 ms: %s, HTTP/%s',
+    async (protocol, httpVersion, curlOption) => {
       const certificate = authority.issue(['127.0.0.1']);
       const server = await serveInProcess({ json: { latencyMs: SERVER_MS, bodyBytes: 3_000 }, protocol, certificate });
       const relay = await startDelayingRelay(Number(new URL(server.url).port), ONE_WAY_MS);
       try {
         const url = `https://127.0.0.1:${relay.port}/items/1`;
-        const run = async (args: string[]): Promise<string> => (await promisify(execFile)('curl', args)).stdout;
-        const curl = () => curlBest(url, curlOptions, { ca, run });
-        const before = await curl();
-        const probe = await probeUrl(
-          targetOf(url),
-          probeOptions({ trust: { ca: authority.cert }, keepAliveBoundMs: 100, freshCount: 6 }),
-        );
+        const probe = await agreement({
+          curl: () => curlOnce(url, curlOption, async (args) => (await promisify(execFile)('curl', args)).stdout),
+          probe: () => probeUrl(targetOf(url), probeOptions({ trust: { ca: authority.cert }, keepAliveBoundMs: 50 })),
+        });
         expect(probe).toMatchObject({ status: 200, error: null, httpVersion, isReused: true });
-        expectAgreement(probe, [before, await curl()]);
       } finally {
         await relay.close();
         await server.close();
-        await rm(folder, { recursive: true, force: true });
       }
     },
+    TIMEOUT_MS,
   );
 });
 
-/** As curl counts: each moment since the start. */
+/** @returns the last probe, once its best request agrees with curl's best; throws when they never do */
+async function agreement(measure: {
+  curl: () => Promise<CurlTimes>;
+  probe: () => Promise<UrlProbe>;
+}): Promise<UrlProbe> {
+  const curls: CurlTimes[] = [];
+  const ours: CurlTimes[] = [];
+  for (let round = 1; ; round++) {
+    for (let index = 0; index < CURLS_A_ROUND; index++) curls.push(await measure.curl());
+    const probe = await measure.probe();
+    expect(probe.error).toBeNull();
+    ours.push(sinceStart(probe.freshBest!));
+    const [best, bestOfCurl] = [fastest(ours), fastest(curls)];
+    const apart = MOMENTS.filter((moment) => !isNear(best[moment], bestOfCurl[moment]));
+    if (apart.length === 0) return probe;
+    if (round === MOST_ROUNDS) expect.fail(`${apart.join(', ')}: ${JSON.stringify({ best, bestOfCurl })}`);
+  }
+}
+
+function isNear(ours: number, curls: number): boolean {
+  return Math.abs(ours - curls) <= Math.max(2, curls * 0.1);
+}
+
+function fastest(times: readonly CurlTimes[]): CurlTimes {
+  return times.toSorted((a, b) => a.total - b.total)[0]!;
+}
+
 function sinceStart({ dns, connect, tls, firstByte, total }: PhaseTimes): CurlTimes {
   const connected = dns + connect;
   return {
@@ -118,36 +137,14 @@ function sinceStart({ dns, connect, tls, firstByte, total }: PhaseTimes): CurlTi
   };
 }
 
-/** The fastest of several requests each: on a shared machine the others tell of its other work. */
-function expectAgreement(probe: UrlProbe, curls: readonly CurlTimes[]): void {
-  const ours = sinceStart(probe.freshBest!);
-  for (const phase of ['connect', 'appconnect', 'starttransfer', 'total'] as const) {
-    const nearest = curls
-      .map((times) => times[phase])
-      .sort((a, b) => Math.abs(a - ours[phase]) - Math.abs(b - ours[phase]))[0]!;
-    const apart = Math.abs(ours[phase] - nearest);
-    expect(apart, `${phase}: ${ours[phase]} ms, by curl ${nearest} ms`).toBeLessThanOrEqual(Math.max(2, nearest * 0.1));
-  }
-}
-
-const CURL_FORMAT =
-  '{"connect":%{time_connect},"appconnect":%{time_appconnect},"starttransfer":%{time_starttransfer},"total":%{time_total}}';
-
-async function curlBest(
-  url: string,
-  options: readonly string[],
-  { ca, run }: { ca: string; run: (args: string[]) => Promise<string> },
-): Promise<CurlTimes> {
-  const runs: CurlTimes[] = [];
-  for (let index = 0; index < CURL_RUNS; index++) {
-    const text = await run(['-s', '-o', '/dev/null', '--cacert', ca, ...options, '-w', CURL_FORMAT, url]);
-    runs.push(JSON.parse(text) as CurlTimes);
-  }
-  const { connect, appconnect, starttransfer, total } = runs.toSorted((a, b) => a.total - b.total)[0]!;
+async function curlOnce(url: string, option: string, run: (args: string[]) => Promise<string>): Promise<CurlTimes> {
+  const format = `{${MOMENTS.map((moment) => `"${moment}":%{time_${moment}}`).join()}}`;
+  const text = await run(['-s', '-o', '/dev/null', '--cacert', ca, option, '-w', format, url]);
+  const seconds = JSON.parse(text) as CurlTimes;
   return {
-    connect: connect * 1_000,
-    appconnect: appconnect * 1_000,
-    starttransfer: starttransfer * 1_000,
-    total: total * 1_000,
+    connect: seconds.connect * 1_000,
+    appconnect: seconds.appconnect * 1_000,
+    starttransfer: seconds.starttransfer * 1_000,
+    total: seconds.total * 1_000,
   };
 }

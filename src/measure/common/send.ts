@@ -32,8 +32,9 @@ export function requestTo({ url, headers, http2, timeouts }: MeasureTarget): Htt
   };
 }
 
-/** @returns bytes of the body as it travelled, where the server said so; those of the decoded body otherwise */
-export function wireBytes({ headers, body }: HttpResponse): number {
+/** @returns bytes of the body as it travelled, as seen or stated; those of the decoded body where neither is */
+export function wireBytesOf({ wireBytes, headers, body }: HttpResponse): number {
+  if (wireBytes !== undefined) return wireBytes;
   const stated = Number(headers['content-length']);
   return headers['content-length'] !== undefined && Number.isSafeInteger(stated) ? stated : body.length;
 }

@@ -1,7 +1,7 @@
 import { headerText } from '../../core/headers.ts';
 import { readSignals, type Signals } from '../../governor/signals/read-signals.ts';
 import { median } from '../common/numbers.ts';
-import { type MeasureTarget, wireBytes } from '../common/send.ts';
+import { type MeasureTarget, wireBytesOf } from '../common/send.ts';
 import { clockSkew } from './clock-skew.ts';
 import { type ExchangeSample, medianPhases } from './exchange-sample.ts';
 import { outlookOf } from './outlook.ts';
@@ -49,7 +49,7 @@ export function summariseProbe(
     keepAlive: seen.keepAlive,
     statedKeepAliveMs: statedKeepAlive(last && headerText(last.headers, 'keep-alive')),
     contentEncoding: (last && headerText(last.headers, 'content-encoding')) ?? null,
-    wireBytes: last === undefined ? null : wireBytes(last),
+    wireBytes: last === undefined ? null : wireBytesOf(last),
     bodyBytes: last?.body.length ?? null,
     limits,
     retryAfterMs: signals.findLast(({ retryAfterMs }) => retryAfterMs !== null)?.retryAfterMs ?? null,
