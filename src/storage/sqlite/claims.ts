@@ -2,18 +2,18 @@ import { requestIdOf } from '../request-id.ts';
 import type { Claim, ClaimOptions, LeasedRequest } from '../store.ts';
 import type { RowStatement, SqliteDatabase } from './database.ts';
 import type { Delays } from './delays.ts';
+import { HostRing } from './host-ring.ts';
 import type { HostTable } from './hosts.ts';
 import type { Leases } from './leases.ts';
 import { newRequestOf, REQUEST_COLUMNS } from './request-rows.ts';
 
 type Ticket = { token: number; nowMs: number; expiresAtMs: number };
 
-const BEFORE_ALL_HOSTS = 0;
+type Turn = { hostId: number; host: string; wanted: number };
 
 /**
- * Hands out ready requests, host by host in a ring. The ring is the index of `ready` itself: from the host served
- * last, one seek finds the next that has anything, so a claim costs the same at any size, and a host with one request
- * has its turn as often as one with a million.
+ * Hands out ready requests, host by host around a ring, from the host after the one served last: a claim costs the same
+ * at any size, and a host with one request has its turn as often as one with a million.
  */
 export class Claims {
   readonly #queueId: number;
@@ -21,11 +21,12 @@ export class Claims {
   readonly #hosts: HostTable;
   readonly #leases: Leases;
   readonly #delays: Delays;
-  readonly #nextHost: RowStatement;
+  readonly #ring: HostRing;
+  readonly #hasReady: RowStatement;
   readonly #select: RowStatement;
   readonly #lease: RowStatement;
   readonly #deleteReady: RowStatement;
-  #lastHostId = BEFORE_ALL_HOSTS;
+  #lastHostId = 0;
 
   constructor(
     database: SqliteDatabase,
@@ -36,9 +37,8 @@ export class Claims {
     this.#hosts = parts.hosts;
     this.#leases = parts.leases;
     this.#delays = parts.delays;
-    this.#nextHost = database.prepareRows(
-      'SELECT host_id FROM ready WHERE queue_id = ?+0 AND host_id > ? ORDER BY host_id LIMIT 1',
-    );
+    this.#ring = new HostRing(database, parts.queueId);
+    this.#hasReady = database.prepareRows('SELECT 1 FROM ready WHERE queue_id = ?+0 AND host_id = ?+0 LIMIT 1');
     this.#select = database.prepareRows(
       `SELECT request_id, rank, claims, added_at, patch, ${REQUEST_COLUMNS}
        FROM ready CROSS JOIN request ON request.id = request_id
@@ -60,38 +60,27 @@ export class Claims {
     this.#delays.promote(nowMs);
     const ticket = { token, nowMs, expiresAtMs: nowMs + options.leaseMs };
     const requests: LeasedRequest[] = [];
-    const served = this.#serveRound(options, ticket, requests);
+    const hasMore = this.#serveRound(options, ticket, requests);
     if (requests.length > 0) this.#leases.noteExpiry(ticket.expiresAtMs);
-    return { requests, nextDueAtMs: this.#nextDue(options, served, nowMs) };
+    return { requests, nextDueAtMs: hasMore ? nowMs : this.#nextDue(options) };
   }
 
-  /** One turn for every host that has something, until the limit. @returns the hosts that may have more */
-  #serveRound(options: ClaimOptions, ticket: Ticket, requests: LeasedRequest[]): { mayHaveMore: boolean } {
-    let mayHaveMore = false;
-    const start = this.#lastHostId;
-    for (const hostId of this.#ringFrom(start)) {
+  /** One turn for every host that has something, until the limit. @returns whether more could be claimed at once */
+  #serveRound(options: ClaimOptions, ticket: Ticket, requests: LeasedRequest[]): boolean {
+    const perhapsMore: number[] = [];
+    for (const hostId of this.#ring.from(this.#lastHostId)) {
       const host = this.#hosts.nameOf(hostId);
       if (options.skipHosts.has(host)) continue;
       const wanted = Math.min(options.perHost, options.limit - requests.length);
-      if (wanted <= 0) return { mayHaveMore: true };
+      if (wanted <= 0) return true;
       const taken = this.#serve({ hostId, host, wanted }, ticket, requests);
-      mayHaveMore ||= taken === wanted;
+      if (taken === wanted) perhapsMore.push(hostId);
       this.#lastHostId = hostId;
     }
-    return { mayHaveMore };
+    return perhapsMore.some((hostId) => this.#hasReady.get(this.#queueId, hostId) !== undefined);
   }
 
-  /** Hosts with ready requests, each once, beginning after `start`. */
-  *#ringFrom(start: number): Generator<number> {
-    for (let id = this.#hostAfter(start); id !== null; id = this.#hostAfter(id)) yield id;
-    for (let id = this.#hostAfter(BEFORE_ALL_HOSTS); id !== null && id <= start; id = this.#hostAfter(id)) yield id;
-  }
-
-  #hostAfter(hostId: number): number | null {
-    return (this.#nextHost.get(this.#queueId, hostId)?.[0] as number | undefined) ?? null;
-  }
-
-  #serve(turn: { hostId: number; host: string; wanted: number }, ticket: Ticket, requests: LeasedRequest[]): number {
+  #serve(turn: Turn, ticket: Ticket, requests: LeasedRequest[]): number {
     const { hostId, host, wanted } = turn;
     const rows = this.#select.all(this.#queueId, hostId, wanted);
     const last = rows.at(-1);
@@ -104,12 +93,9 @@ export class Claims {
     return rows.length;
   }
 
-  #nextDue(options: ClaimOptions, { mayHaveMore }: { mayHaveMore: boolean }, nowMs: number): number | null {
-    const isSkipped = (hostId: number): boolean => options.skipHosts.has(this.#hosts.nameOf(hostId));
-    if (mayHaveMore) {
-      for (const hostId of this.#ringFrom(this.#lastHostId)) if (!isSkipped(hostId)) return nowMs;
-    }
-    const times = [this.#delays.earliest(isSkipped), this.#leases.earliestForeignExpiryMs].filter((ms) => ms !== null);
+  #nextDue({ skipHosts }: ClaimOptions): number | null {
+    const delayed = this.#delays.earliest((hostId) => skipHosts.has(this.#hosts.nameOf(hostId)));
+    const times = [delayed, this.#leases.earliestForeignExpiryMs].filter((timeMs) => timeMs !== null);
     return times.length > 0 ? Math.min(...times) : null;
   }
 }
