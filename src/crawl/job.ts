@@ -35,6 +35,8 @@ export type Job = {
   skipReason: string | null;
   /** How long a route wants the next attempt to wait, ms; null = as the retry policy says. */
   retryAfterMs: number | null;
+  /** Set for a request that a process has died with: called when work on it has ended. */
+  endSuspicion: (() => void) | null;
   /** Whether user code may have changed the request. */
   isExposed: boolean;
 };

@@ -225,13 +225,18 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
     pool.begin();
     const job = this.#runner.open(taken);
     this.#work(job).then(
-      () => pool.end(),
+      () => this.#end(job),
       (error: unknown) => {
         pool.fail(error);
-        pool.end();
+        this.#end(job);
       },
     );
     return true;
+  }
+
+  #end(job: Job): void {
+    job.endSuspicion?.();
+    this.#pool?.end();
   }
 
   /** Requests under way count: the limit is one of requests, not of answers. */

@@ -1,12 +1,75 @@
+import type { LeasedRequest, ValueStore } from '../storage/store.ts';
+
 // Three crashes: the first may be chance, the second its echo.
 const CRASHES_OF_POISON = 3;
+// The first crash finds no marks: any request that was handed out may have been its cause.
+const MARKED_CRASHES_OF_POISON = CRASHES_OF_POISON - 1;
+
+/** `started`: in how many of its claims work on it began, since it was first lost; `claims`: the last of them. */
+type Mark = { claims: number; started: number };
+
+export type Suspicion = {
+  /** Begins only after every other one that is to be alone. */
+  mustBeAlone: boolean;
+  isPoison: boolean;
+};
 
 /**
- * Whether a request is to be failed with code POISON instead of being tried again: it has been handed out and lost
- * three times, which happens when its process dies.
- * @param facts.claims how often it was handed out, this time included
- * @param facts.completedAttempts how often an attempt ended and was committed (retries and waits count alike)
+ * Whether a request that was handed out and lost, as happens when its process dies, was the cause. A process takes down
+ * all it works on and all it has at hand: only what began counts against a request, and one that had begun when a
+ * process died begins alone the next time, so that the next death tells who did it.
+ * @param facts.lost how often it was handed out and lost
+ * @param facts.startedBefore how often work on it had begun then; unknown for the first time
  */
-export function isPoison(facts: { claims: number; completedAttempts: number }): boolean {
-  return facts.claims - 1 - facts.completedAttempts >= CRASHES_OF_POISON;
+export function suspicionOf(facts: { lost: number; startedBefore: number }): Suspicion {
+  return {
+    mustBeAlone: facts.startedBefore > 0,
+    isPoison: facts.lost >= CRASHES_OF_POISON && facts.startedBefore >= MARKED_CRASHES_OF_POISON,
+  };
+}
+
+/** @returns how often a request was handed out and lost: attempts that ended and were committed are not among them */
+export function timesLost({ claims }: Pick<LeasedRequest, 'claims'>, completedAttempts: number): number {
+  return claims - 1 - completedAttempts;
+}
+
+/** Marks lost requests before work on them begins. Costs nothing for those that never were. */
+export class Suspects {
+  readonly #values: ValueStore;
+  #alone: Promise<void> = Promise.resolve();
+
+  constructor(values: ValueStore) {
+    this.#values = values;
+  }
+
+  /**
+   * Work on a lost request begins.
+   * @returns to be called when it has ended; null when the request is poison, and nothing begins
+   */
+  async begin(leased: LeasedRequest, lost: number): Promise<(() => void) | null> {
+    const key = markKeyOf(leased);
+    const mark = (await this.#values.get<Mark>(key)) ?? { claims: 0, started: 0 };
+    // Of the same claim: the server had asked for less, and it is sent once more.
+    const startedBefore = mark.claims === leased.claims ? mark.started - 1 : mark.started;
+    const { isPoison, mustBeAlone } = suspicionOf({ lost, startedBefore });
+    if (isPoison) return null;
+    const end = mustBeAlone ? await this.#whenAlone() : () => {};
+    await this.#values.set(key, { claims: leased.claims, started: startedBefore + 1 } satisfies Mark);
+    return end;
+  }
+
+  async #whenAlone(): Promise<() => void> {
+    const others = this.#alone;
+    let end = (): void => {};
+    this.#alone = new Promise((resolve) => {
+      end = resolve;
+    });
+    await others;
+    return end;
+  }
+}
+
+/** Where a request's mark is kept among the run's values: deleted with its acknowledgement. */
+export function markKeyOf({ lease }: Pick<LeasedRequest, 'lease'>): string {
+  return `suspect:${lease.requestId}`;
 }

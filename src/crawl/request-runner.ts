@@ -19,7 +19,7 @@ import { fromFollowUp } from './new-request.ts';
 import type { CrawlParts } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { addListedRecords, type PlainList } from './plain-list.ts';
-import { isPoison } from './poison.ts';
+import { Suspects, timesLost } from './poison.ts';
 import {
   applyRoute,
   mediaTypeOf,
@@ -43,6 +43,7 @@ export class RequestRunner {
   readonly #plain: PlainList | null;
   readonly #log: Log;
   readonly #signal: AbortSignal;
+  readonly #suspects: Suspects;
   readonly #refusedHosts = new Set<string>();
   readonly #rotations = new WeakMap<LeasedRequest, number>();
 
@@ -65,6 +66,7 @@ export class RequestRunner {
     this.#plain = options.plain;
     this.#log = options.parts.ports.log;
     this.#signal = options.signal;
+    this.#suspects = new Suspects(options.parts.store.values);
   }
 
   open(taken: Taken): Job {
@@ -87,6 +89,7 @@ export class RequestRunner {
       handler: null,
       skipReason: null,
       retryAfterMs: null,
+      endSuspicion: null,
       isExposed: false,
     };
   }
@@ -138,8 +141,8 @@ export class RequestRunner {
   /** Until here nothing was sent: the grant goes back when a hook throws. */
   async #beforeSending(job: Job): Promise<Sendable> {
     try {
-      const completedAttempts = job.patch.completedAttempts ?? 0;
-      if (isPoison({ claims: job.leased.claims, completedAttempts })) throw poisonFailure(job);
+      const lost = timesLost(job.leased, job.patch.completedAttempts ?? 0);
+      if (lost > 0) await this.#beginSuspect(job, lost);
       job.proxyUrl =
         this.#user.newProxyInfo === null ? this.#parts.sessions.proxyOf(job.session) : await this.#usersProxyOf(job);
       const navigation = await this.#runPreHooks(job);
@@ -155,6 +158,12 @@ export class RequestRunner {
       this.#returnGrant(job);
       throw error;
     }
+  }
+
+  async #beginSuspect(job: Job, lost: number): Promise<void> {
+    const end = await this.#suspects.begin(job.leased, lost);
+    job.endSuspicion = end ?? (() => {});
+    if (end === null) throw poisonFailure(job, lost);
   }
 
   async #usersProxyOf(job: Job): Promise<string | null> {
@@ -374,11 +383,8 @@ function proxyInfoOf({ session, proxyUrl }: Job): ProxyInfo | undefined {
   return { url: proxyUrl, hostname, port, username, password, sessionId: session.id };
 }
 
-function poisonFailure(job: Job): RequestFailure {
-  return new RequestFailure(
-    'POISON',
-    `${job.request.url} was handed out ${job.leased.claims} times and the process ended each time before it was done`,
-  );
+function poisonFailure(job: Job, lost: number): RequestFailure {
+  return new RequestFailure('POISON', `The process died ${lost} times while it worked on ${job.request.url}`);
 }
 
 function plainResponse({ status, headers, httpVersion }: HttpResponse, url: string) {

@@ -9,6 +9,7 @@ import { JobStatistics } from './job-statistics.ts';
 import type { CrawlParts } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { addFailedRow, type PlainList } from './plain-list.ts';
+import { markKeyOf } from './poison.ts';
 import type { RequestRunner } from './request-runner.ts';
 import { FailurePolicy, type Settlement } from './settle-failure.ts';
 import type { SharedState } from './shared-state.ts';
@@ -165,6 +166,7 @@ export class Settler {
   async #commit(job: Job, outcome: Outcome): Promise<boolean> {
     const { ports, queue, recorder } = this.#parts;
     this.#state.addTo(job.work);
+    if (job.endSuspicion !== null) job.work.setValue(markKeyOf(job.leased), null);
     const startedMs = ports.clock.nowMs();
     const result = await queue.settle(job.work.toUnit(job.leased.lease, outcome));
     recorder.time(job.leased.host, 'commit', ports.clock.nowMs() - startedMs);

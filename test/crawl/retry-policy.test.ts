@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hostSchema } from '../../src/config/host-schema.ts';
 import type { Random } from '../../src/core/random.ts';
-import { isPoison } from '../../src/crawl/poison.ts';
 import { type AttemptFacts, decideRetry, type RetryPolicy } from '../../src/crawl/retry-policy.ts';
 import { NETWORK_FAILURE_OF } from '../../src/http/client.ts';
 
@@ -176,17 +175,5 @@ describe('a host over its retry budget', () => {
 
   test('never waits beyond maxDelayMs for its turn', () => {
     expect(decide({}, { maxDelayMs: 2000 }, { budgetWaitMs: 60_000 })).toEqual({ kind: 'retry', delayMs: 2000 });
-  });
-});
-
-describe('poison', () => {
-  test('is a request whose process died three times', () => {
-    const verdicts = [1, 2, 3, 4, 5].map((claims) => isPoison({ claims, completedAttempts: 0 }));
-    expect(verdicts).toEqual([false, false, false, true, true]);
-  });
-
-  test('is not one that was retried or made to wait often', () => {
-    expect(isPoison({ claims: 40, completedAttempts: 39 })).toBe(false);
-    expect(isPoison({ claims: 40, completedAttempts: 36 })).toBe(true);
   });
 });
