@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { EnvironmentError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -17,6 +17,9 @@ import type { RunStore } from '../../src/storage/store.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { claimAll, Place, realPorts, rowsOf } from './storage/place.ts';
 import { requestOf } from './storage/task.ts';
+
+// Processes are started, and a busy machine takes seconds for one.
+vi.setConfig({ testTimeout: 120_000 });
 
 let place: Place;
 

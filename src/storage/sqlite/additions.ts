@@ -16,17 +16,22 @@ export function forefrontRank(nowMs: number): number {
 
 export type Added = { isNew: boolean; rowId: number };
 
+/** When, and whether all of them go to the front whatever each says. */
+export type AddOptions = { nowMs: number; forefront: boolean };
+
 /**
- * Puts new requests into the queue. Their rows in `ready` are written together by `flush`, which is cheaper than one by
- * one: all that one transaction inserts has consecutive row ids.
+ * Puts new requests into the queue. Their rows in `ready` are written together, which is cheaper than one by one: what
+ * one transaction inserts has consecutive row ids, and a row of those with one rank is written by one statement.
  */
 export class Additions {
   readonly #rows: RequestRows;
   readonly #hosts: HostTable;
   readonly #counters: QueueCounters;
   readonly #insertReady: RowStatement;
+  /** What was inserted since the last flush: row ids from `first` to `last`, all of one rank; 0 = nothing. */
   #first = 0;
   #last = 0;
+  #rank = ORDINARY_RANK;
 
   constructor(database: SqliteDatabase, parts: { rows: RequestRows; hosts: HostTable; counters: QueueCounters }) {
     this.#rows = parts.rows;
@@ -40,22 +45,24 @@ export class Additions {
   }
 
   /** Within a write transaction that ends with `flush`. */
-  add(request: NewRequest, nowMs: number): Added {
+  add(request: NewRequest, { nowMs, forefront }: AddOptions): Added {
     const hostId = this.#hosts.idOf(request.host);
     const { rowId, isNew } = this.#rows.findOrInsert(request, hostId, nowMs);
-    if (isNew) this.#note(rowId, hostId);
+    if (isNew) this.#note(rowId, hostId, forefront || request.forefront ? forefrontRank(nowMs) : ORDINARY_RANK);
     return { isNew, rowId };
   }
 
-  /** Makes what was added since the last call ready at the rank. */
-  flush(rank: number): void {
-    if (this.#first > 0) this.#insertReady.run(rank, this.#first, this.#last);
+  /** Makes what was added since the last call ready. */
+  flush(): void {
+    if (this.#first > 0) this.#insertReady.run(this.#rank, this.#first, this.#last);
     this.#reset();
   }
 
-  #note(rowId: number, hostId: number): void {
+  #note(rowId: number, hostId: number, rank: number): void {
+    if (rank !== this.#rank) this.flush();
     if (this.#first === 0) this.#first = rowId;
     this.#last = rowId;
+    this.#rank = rank;
     this.#counters.added(hostId);
   }
 

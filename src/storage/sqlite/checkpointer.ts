@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Durability, RowStatement, SqliteDatabase } from './database.ts';
 
@@ -54,9 +55,20 @@ export class Checkpointer {
   #noteWrite(): void {
     this.#writes += 1;
     if (this.#writes % WRITES_BETWEEN_LOOKS !== 0 || this.#hasFailed) return;
-    const [, log, checkpointed] = this.#look.get() as [number, number, number];
+    const [log, checkpointed] = this.#lookAtLog();
     if (!this.#running && log - checkpointed >= FRAMES_WORTH_A_CHECKPOINT) this.#start();
     if (this.#running && log >= LONGEST_LOG_FRAMES) this.#database.pauseWrites(this.#running.promise);
+  }
+
+  /** The transaction is committed by now, so a failure here must not look like one of it. */
+  #lookAtLog(): [frames: number, checkpointed: number] {
+    try {
+      const [, log, checkpointed] = this.#look.get() as [number, number, number];
+      return [log, checkpointed];
+    } catch (error) {
+      this.#log.warn('The length of the write-ahead log could not be read', { error: messageOf(error) });
+      return [0, 0];
+    }
   }
 
   #start(): void {

@@ -1,5 +1,5 @@
-import type { CommitResult, NewRequest, Outcome, UnitOfWork } from '../store.ts';
-import { type Additions, forefrontRank, ORDINARY_RANK, RETRY_RANK } from './additions.ts';
+import type { CommitResult, Outcome, UnitOfWork } from '../store.ts';
+import { type Additions, forefrontRank, RETRY_RANK } from './additions.ts';
 import type { ColumnTable } from './columns.ts';
 import type { QueueCounters } from './counters.ts';
 import type { RowStatement, SqliteDatabase } from './database.ts';
@@ -77,7 +77,7 @@ export class Commits {
   /** Within a write transaction: the whole batch. */
   commit(units: readonly UnitOfWork[], nowMs: number): CommitResult[] {
     const results = units.map((unit) => this.#commitUnit(unit, nowMs));
-    this.#additions.flush(ORDINARY_RANK);
+    this.#additions.flush();
     this.#records.flush(nowMs);
     this.#counters.flush(nowMs);
     return results;
@@ -114,17 +114,9 @@ export class Commits {
 
   #addRequests(unit: UnitOfWork, nowMs: number): number {
     let added = 0;
-    for (const request of unit.requests) if (this.#addRequest(request, nowMs)) added += 1;
+    for (const request of unit.requests)
+      if (this.#additions.add(request, { nowMs, forefront: false }).isNew) added += 1;
     return added;
-  }
-
-  /** What was added before is made ready first: a rank is given to all that one flush finds. */
-  #addRequest(request: NewRequest, nowMs: number): boolean {
-    if (!request.forefront) return this.#additions.add(request, nowMs).isNew;
-    this.#additions.flush(ORDINARY_RANK);
-    const { isNew } = this.#additions.add(request, nowMs);
-    this.#additions.flush(forefrontRank(nowMs));
-    return isNew;
   }
 
   #writeHandled(unit: UnitOfWork, outcome: Handled, facts: { taken: Taken; trace: Trace; nowMs: number }): void {

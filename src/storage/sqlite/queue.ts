@@ -16,7 +16,7 @@ import type {
   StoredRequest,
   UnitOfWork,
 } from '../store.ts';
-import { type Added, Additions, forefrontRank, ORDINARY_RANK } from './additions.ts';
+import { type Added, Additions } from './additions.ts';
 import { Claims } from './claims.ts';
 import { ClockWatch } from './clock-watch.ts';
 import type { ColumnTable } from './columns.ts';
@@ -125,8 +125,11 @@ export class SqliteQueue implements QueueStore {
     await this.releaseAll();
     await this.#database.write(() => {
       // The last write lies in the future: the clock was set back in between.
-      const stepMs = this.#watch.look().nowMs - this.#counters.lastWriteMs();
-      if (stepMs < 0) this.#delays.shift(stepMs);
+      const { nowMs } = this.#watch.look();
+      const stepMs = nowMs - this.#counters.lastWriteMs();
+      if (stepMs >= 0) return;
+      this.#delays.shift(stepMs);
+      this.#counters.flush(nowMs);
     });
   }
 
@@ -176,8 +179,8 @@ export class SqliteQueue implements QueueStore {
   #addSome(requests: readonly NewRequest[], forefront: boolean): Promise<AddResult[]> {
     return this.#database.write(() => {
       const nowMs = this.#now();
-      const added = requests.map((request) => this.#additions.add(request, nowMs));
-      this.#additions.flush(forefront ? forefrontRank(nowMs) : ORDINARY_RANK);
+      const added = requests.map((request) => this.#additions.add(request, { nowMs, forefront }));
+      this.#additions.flush();
       this.#counters.flush(nowMs);
       return requests.map((request, i) => this.#addResult(request.uniqueKey, added[i]!));
     });

@@ -97,6 +97,20 @@ export function describeAdding(createRun: CreateRun): void {
       ]);
     });
 
+    test('puts single requests first that say so, among others and among follow-ups', async () => {
+      const { store, clock } = bench();
+      const front = (path: string) => request('a.example', path, { forefront: true });
+      await store.queue.add([request('a.example', 1), front('f1'), request('a.example', 2)]);
+      const first = await claimOne(store);
+      expect(first.url).toBe('https://a.example/f1');
+      await clock.advance(1);
+      const follow = [request('a.example', 3), front('f2'), front('f3'), request('a.example', 4)];
+      expect(await commitOne(store, unit(first, { requests: follow }))).toEqual({ status: 'committed', added: 4 });
+      expect(urlsOf(await claimAll(store))).toEqual(
+        ['f2', 'f3', '1', '2', '3', '4'].map((path) => `https://a.example/${path}`),
+      );
+    });
+
     test('outlives its process', async () => {
       await bench().store.queue.add(requests('a.example', 3));
       await commitOne(bench().store, unit(await claimOne(bench().store), { outcome: failed('HTTP_404') }));
