@@ -2,7 +2,7 @@
 // node bench/export/run.ts [rows] [rounds]
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -82,6 +82,7 @@ function report(results: Map<string, Measured[]>, trackerMicros: number): void {
     date: new Date().toISOString(),
     node: process.version,
     command: `node bench/export/run.ts ${ROWS} ${ROUNDS}`,
+    loadAverage: Math.round(loadavg()[1] ?? 0),
     trackerMicrosPerRow: Number(trackerMicros.toFixed(2)),
     results: Object.fromEntries(results),
   };
@@ -100,6 +101,9 @@ function report(results: Map<string, Measured[]>, trackerMicros: number): void {
     `# Export: records of 1 KB from SQLite to a file
 
 ${facts.machine}, Node ${facts.node}, ${facts.date.slice(0, 10)}. \`${facts.command}\`
+
+Load average over the five minutes before the end: ${facts.loadAverage} (this benchmark alone makes about 1; with more, rows/s are
+those of a machine that others were busy on, and CPU is what compares).
 
 Each run is a process of its own; rounds are interleaved. Rows/s is wall time from the first page read to the file
 renamed and flushed; CPU is of the fastest round, start of the process included.

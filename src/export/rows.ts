@@ -10,7 +10,7 @@ export type RowSource = () => AsyncIterable<readonly StoredRow[]>;
 /** Reads rows with seq > afterSeq, in order. */
 export type PageReader = (options: { afterSeq: number; limit: number }) => Promise<readonly StoredRow[]>;
 
-const ROWS_PER_PAGE = 1_000;
+const ROWS_PER_PAGE = 500;
 
 /** @returns rows by keyset paging: page n + 1 begins where page n ended, so that the last costs what the first does */
 export function rowsByPage(page: PageReader, { rowsPerPage = ROWS_PER_PAGE, afterSeq = 0 } = {}): RowSource {
