@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { log as crawleeLog, LogLevel } from '@crawlee/core';
 import { Configuration, HttpCrawler, type HttpCrawlerOptions, type HttpCrawlingContext } from '@crawlee/http';
 import { MemoryStorage } from '@crawlee/memory-storage';
+import { systemClock } from '../../../src/core/clock.ts';
+import { silentLog } from '../../../src/core/log.ts';
 import { createJsonCrawler, type JsonCrawlerSettings, type RunCrawler } from '../../../src/index.ts';
+import { openSqliteRun } from '../../../src/storage/sqlite/open.ts';
 
 export type Kind = 'HttpCrawler' | 'JsonCrawler';
 
@@ -53,6 +56,18 @@ export class CrawlerBench {
     });
     this.#opened.push(crawler);
     return crawler;
+  }
+
+  /** The columns a run has stored of a dataset. */
+  async columnsOf(crawler: RunCrawler, dataset: string): Promise<string[]> {
+    const ports = { clock: systemClock, random: Math.random, log: silentLog };
+    const file = join(crawler.folder, 'run.sqlite');
+    const store = await openSqliteRun({ file, durability: 'normal', access: 'read', ports });
+    try {
+      return await store.datasets.columns(dataset);
+    } finally {
+      await store.close();
+    }
   }
 
   async end(): Promise<void> {
