@@ -1,6 +1,6 @@
 /**
  * The limiter zoo on real sockets, counted on the servers' side:
- * `node bench/zoo/run.ts [--cell TEXT] [--strategy NAME] [--seconds N] [--parallel N] [--out FILE]`.
+ * `node bench/zoo/run.ts [--cell TEXT] [--not TEXT] [--strategy NAME] [--seconds N] [--parallel N] [--out FILE]`.
  * Writes FILE.md and FILE.json when --out is given.
  */
 import { writeFile } from 'node:fs/promises';
@@ -15,6 +15,7 @@ import { judge, trueLimit } from './targets.ts';
 const { values } = parseArgs({
   options: {
     cell: { type: 'string', default: '' },
+    not: { type: 'string', default: '(none)' },
     strategy: { type: 'string' },
     seconds: { type: 'string', default: '60' },
     parallel: { type: 'string', default: '6' },
@@ -25,7 +26,8 @@ const { values } = parseArgs({
 type Job = { cell: Cell; strategy: StrategyName };
 
 const jobs = zooCells()
-  .filter(({ cell, strategy }) => cell.name.includes(values.cell) && (values.strategy ?? strategy) === strategy)
+  .filter(({ cell }) => cell.name.includes(values.cell) && !cell.name.includes(values.not))
+  .filter(({ strategy }) => (values.strategy ?? strategy) === strategy)
   // Busy cells last and one at a time, so that they do not disturb the others.
   .sort((a, b) => load(a.cell) - load(b.cell));
 

@@ -90,15 +90,19 @@ export class KeyState {
   /** @returns 0 when the key itself would send now, else when to ask again (Infinity: after a finished request). */
   readyAtMs(nowMs: number): number {
     if (this.givenUp !== null) return Number.POSITIVE_INFINITY;
-    const { gate, control, host } = this;
-    if (!gate.isOpen) return Math.max(gate.readyAtMs(nowMs, this.hungAfterMs), host.readyAtMs(nowMs, this.hungAfterMs));
-    const hostReadyAtMs = host.readyAtMs(nowMs, this.hungAfterMs);
-    if (hostReadyAtMs > nowMs) return hostReadyAtMs;
+    const { gate, control, host, ceiling } = this;
+    const heldUntilMs = Math.max(
+      gate.readyAtMs(nowMs, this.hungAfterMs),
+      host.readyAtMs(nowMs, this.hungAfterMs),
+      ceiling === null ? 0 : ceiling.readyAtMs,
+    );
+    if (heldUntilMs > nowMs) return heldUntilMs;
+    // The lone request after a wait is held by what was told and configured, not by what was found out.
+    if (!gate.isOpen) return 0;
     if (control.pacer.readyAtMs > nowMs) {
       control.paceBinds(nowMs);
       if (control.pacer.readyAtMs > nowMs) return control.pacer.readyAtMs;
     }
-    if (this.ceiling !== null && this.ceiling.readyAtMs > nowMs) return this.ceiling.readyAtMs;
     if (this.inFlight < control.cap) return 0;
     if (this.inFlight - this.#countHung(nowMs) < control.cap) return 0;
     control.slotsBind(nowMs);

@@ -51,8 +51,13 @@ export class Pacer {
   }
 }
 
-/** Lateness of a send that is still on schedule: an event loop under load is late by a few ms. */
-export const LATE_TIMER_CREDIT_MS = 10;
+/**
+ * Lateness of a send that is still on schedule: an event loop under load is late by some ms. At 0.97 of a stated limit the
+ * sends made up for still fit into a window of one second.
+ */
+export const LATE_TIMER_CREDIT_MS = 20;
+// A configured ceiling is a promise to the send, and each ms of credit lowers the pace that keeps it.
+const CEILING_CREDIT_MS = 10;
 
 // At up to 50/s a late timer costs little, so no credit is needed and the ceiling holds to the send.
 const CREDIT_FROM_RPS = 50;
@@ -72,6 +77,6 @@ export function ceilingPacer(ceiling: { requestsPerSecond: number | null; minDel
 /** With a credit of c a second may hold R(1 + c) + 1 sends: the pace is lowered until that is the ceiling. */
 function pacedInterval(requestsPerSecond: number): { intervalMs: number; creditMs: number } {
   if (requestsPerSecond <= CREDIT_FROM_RPS) return { intervalMs: 1000 / requestsPerSecond, creditMs: 0 };
-  const strictRps = (requestsPerSecond - 1) / (1 + LATE_TIMER_CREDIT_MS / 1000);
-  return { intervalMs: 1000 / strictRps, creditMs: LATE_TIMER_CREDIT_MS };
+  const strictRps = (requestsPerSecond - 1) / (1 + CEILING_CREDIT_MS / 1000);
+  return { intervalMs: 1000 / strictRps, creditMs: CEILING_CREDIT_MS };
 }

@@ -13,7 +13,7 @@ const CREEP_AFTER_MS = 5_000;
 const FIRST_QUIET_MS = 30_000;
 // A limit that fell that far may be back soon: another client has gone, a penalty has run out. Nor is a level sure that
 // was met without a pace.
-const FELL_BELOW_SHARE = 0.7;
+const FELL_BELOW_SHARE = 0.75;
 const QUIET_WHEN_UNSURE_MS = 10_000;
 const LONGEST_QUIET_MS = 600_000;
 // After a first refusal within a burst of fewer sends, the level seen says little.
@@ -74,7 +74,7 @@ export class Climb {
   #quietAfter({ requestsPerSecond: failedRps, isTinyBurst, isFirst }: FailedLevel): number {
     if (isTinyBurst) return SHORT_QUIET_MS;
     if (isFirst) return QUIET_WHEN_UNSURE_MS;
-    if (Math.abs(failedRps - this.#failedRps) <= SAME_LEVEL * this.#failedRps)
+    if (Number.isFinite(this.#failedRps) && Math.abs(failedRps - this.#failedRps) <= SAME_LEVEL * this.#failedRps)
       return Math.min(2 * this.#quietMs, LONGEST_QUIET_MS);
     return failedRps < FELL_BELOW_SHARE * this.#formerRps ? QUIET_WHEN_UNSURE_MS : FIRST_QUIET_MS;
   }

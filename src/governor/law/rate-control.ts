@@ -153,7 +153,9 @@ export class RateControl {
     if (inFlight >= this.#slots.cap / 2)
       this.#slots.grow(growthPerAnswer(this.#slots.exact, this.latency.meanMs, this.#acceptedSinceOpened));
     this.#pace(startIntervalMs(this.#slots.exact, this.latency.meanMs));
-    if (nowMs - this.#checkedAtMs >= doublingMs(this.latency.meanMs)) this.#lookForKnee(nowMs);
+    // Held back by a stated pace, goodput does not grow, and that says nothing of the server.
+    const slotsDecide = this.#statedIntervalMs <= this.#lawIntervalMs;
+    if (slotsDecide && nowMs - this.#checkedAtMs >= doublingMs(this.latency.meanMs)) this.#lookForKnee(nowMs);
     if (this.#stage === 'growing' && this.#slots.isAtCeiling)
       this.#stopGrowing('the configured concurrency is reached');
   }
@@ -180,8 +182,10 @@ export class RateControl {
   #watchForSlowing(nowMs: number): void {
     if (nowMs - this.#checkedAtMs < 1000) return;
     const goodput = this.#goodput.perSecond(nowMs, 1000);
+    const { intervalMs } = this.pacer;
+    const expected = intervalMs > 0 ? Math.min(this.#bestGoodput, 1000 / intervalMs) : this.#bestGoodput;
     const hasSlowed =
-      goodput < SLOWED_GOODPUT * this.#bestGoodput && this.latency.meanMs > SLOWED_LATENCY * this.latency.leastMs;
+      goodput < SLOWED_GOODPUT * expected && this.latency.meanMs > SLOWED_LATENCY * this.latency.leastMs;
     this.#checkedAtMs = nowMs;
     this.#bestGoodput = Math.max(goodput, this.#bestGoodput * 0.99);
     if (!hasSlowed) return;

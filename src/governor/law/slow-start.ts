@@ -13,7 +13,7 @@ const QUICK_GROWTH = 0.04;
 const ANSWERS_OF_SMALL_BUDGET = 183;
 const STEADY_GROWTH = 0.024;
 const STEADY_UNTIL_CAP = 26;
-const LATE_GROWTH = 0.2;
+const LATE_GROWTH = 0.1;
 
 /**
  * What one accepted answer adds to the cap. A full window refuses all that is on its way, about one cap, so the cap stays
