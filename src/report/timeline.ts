@@ -15,7 +15,7 @@ export type TimelineCount = (typeof COUNTS)[number];
 const NO_LIMIT = -1;
 
 /** Limits are the last ones seen in a bucket. */
-type HostSeries = { attempts: number[]; limitRps: (number | null)[]; concurrency: (number | null)[] };
+type HostSeries = { attempts: number[]; limitRps: (number | null)[] };
 
 export type TimelineState = {
   widthMs: number;
@@ -68,11 +68,10 @@ export class Timeline {
 
   limits(atMs: number, limits: ReadonlyMap<string, HostLimits>): void {
     const bucket = this.#bucketAt(atMs);
-    for (const [host, { limitRps, concurrency }] of limits) {
+    for (const [host, { limitRps }] of limits) {
       const series = this.#seriesOf(host);
       if (series === undefined) continue;
       series.limitRps[bucket] = limitRps ?? NO_LIMIT;
-      series.concurrency[bucket] = concurrency;
     }
   }
 
@@ -151,7 +150,6 @@ export class Timeline {
     for (const series of this.#hosts.values()) {
       series.attempts = pairs(series.attempts, length, (a, b) => (a ?? 0) + (b ?? 0));
       series.limitRps = pairs(series.limitRps, length, (a, b) => b ?? a ?? null);
-      series.concurrency = pairs(series.concurrency, length, (a, b) => b ?? a ?? null);
     }
     this.#length = Math.ceil(length / 2);
     this.#widthMs *= 2;
@@ -164,7 +162,7 @@ export class Timeline {
   #seriesOf(host: string): HostSeries | undefined {
     const series = this.#hosts.get(host);
     if (series !== undefined || this.#hosts.size >= CHARTED_HOSTS) return series;
-    const fresh: HostSeries = { attempts: [], limitRps: [], concurrency: [] };
+    const fresh: HostSeries = { attempts: [], limitRps: [] };
     this.#hosts.set(host, fresh);
     return fresh;
   }
