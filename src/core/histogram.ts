@@ -51,7 +51,7 @@ export class Histogram {
 
   /** @param valueMs counted as 0 when negative or not a number */
   record(valueMs: number): void {
-    // Not Math.max: that would let NaN through.
+    // biome-ignore lint/complexity/useMathMinMax: Math.max would let NaN through
     const value = valueMs >= 0 ? valueMs : 0;
     this.#add(this.#bucketOf(value), 1);
     this.#sum += value;
