@@ -12,7 +12,6 @@ import { addFailedRow, type PlainList } from '../crawl/plain-list.ts';
 import { createGovernor } from '../governor/create-governor.ts';
 import type { Governor } from '../governor/governor.ts';
 import type { HttpClient } from '../http/client.ts';
-import { createUndiciClient } from '../http/undici-client.ts';
 import { SlotAccount, type SlotAccountState } from '../measure/diagnosis/slot-account.ts';
 import { HostAwareQueue } from '../queue/host-aware-request-manager.ts';
 import { createRecorder, type Recorder, type RecorderState } from '../report/recorder.ts';
@@ -21,6 +20,7 @@ import { createSessionPools, type SessionPools } from '../sessions/session-pools
 import type { RunStore } from '../storage/store.ts';
 import { followRule } from './follow-rule.ts';
 import { hostConfigs } from './host-configs.ts';
+import { createHttpClients } from './http-clients.ts';
 import { createRobots } from './robots.ts';
 import { HostGate } from './send-gate.ts';
 import { createSideFetch, type SideFetch } from './side-fetch.ts';
@@ -83,12 +83,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
   });
   const slots = new SlotAccount(options.isJoiner ? null : await store.values.get<SlotAccountState>(SLOTS_KEY));
   const onEvent = eventSink(recorder, ports.log);
-  const client = createUndiciClient({
-    ports,
-    maxConnectionsPerOrigin: input.maxConcurrency,
-    blockPrivateAddresses: input.blockPrivateAddresses,
-    onEvent,
-  });
+  const client = await createHttpClients({ input, hostConfig, ports, onEvent });
   const { clock, random } = ports;
   const { maxRequestsPerMinute } = input;
   const governor = createGovernor({ policyOf: hostConfig, clock, random, onEvent, maxRequestsPerMinute });
@@ -155,9 +150,9 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     recorder,
     columns,
     routes: options.routes,
-    clientFor: () => client,
+    clientFor: client.clientFor,
     hostConfig,
-    settings: settingsOf(options),
+    settings: settingsOf(options, client.isBrowserLike),
     plain: options.plain,
     conceal: options.conceal,
     httpClient: client,
@@ -191,12 +186,16 @@ export async function compose(options: CompositionOptions): Promise<Composition>
   };
 }
 
-function settingsOf({ input, origins, reveal }: CompositionOptions): CrawlSettings {
+function settingsOf(
+  { input, origins, reveal }: CompositionOptions,
+  isBrowserLike: (host: string) => boolean,
+): CrawlSettings {
+  const userAgent = userAgentOf(input);
   const headers = Object.entries(input.headers).map(([name, value]) => [name.toLowerCase(), reveal(value)] as const);
   return {
     maxConcurrency: input.maxConcurrency,
     maxBodyBytes: input.maxBodyBytes,
-    userAgent: userAgentOf(input),
+    userAgentFor: (host) => (isBrowserLike(host) ? input.userAgent : userAgent),
     originHeaders: { origins, headers: Object.fromEntries(headers) },
     mayFollow: followRule(input.followHosts),
     defaultDataset: input.dataset,

@@ -44,7 +44,8 @@ export type CrawlParts = {
 export type CrawlSettings = {
   maxConcurrency: number;
   maxBodyBytes: number;
-  userAgent: string;
+  /** null = the client's own: a browser's, of got-scraping. */
+  userAgentFor: (host: string) => string | null;
   /** Sent to the origins listed, and nowhere else. */
   originHeaders: { origins: ReadonlySet<string>; headers: Readonly<Record<string, string>> };
   /** Whether a follow-up request found on one host may go to another. */

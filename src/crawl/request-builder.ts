@@ -1,4 +1,5 @@
 import type { HostConfig } from '../config/host-schema.ts';
+import { hostOf } from '../core/host.ts';
 import type { HttpRequest, HttpTimeouts } from '../http/client.ts';
 import type { Job } from './job.ts';
 import type { CrawlParts } from './parts.ts';
@@ -56,9 +57,10 @@ export class RequestBuilder {
   headersOf(origin: string): Readonly<Record<string, string>> {
     let headers = this.#headersByOrigin.get(origin);
     if (headers === undefined) {
-      const { userAgent, originHeaders } = this.#parts.settings;
+      const { userAgentFor, originHeaders } = this.#parts.settings;
+      const userAgent = userAgentFor(hostOf(`${origin}/`));
       headers = {
-        'user-agent': userAgent,
+        ...(userAgent === null ? {} : { 'user-agent': userAgent }),
         accept: 'application/json, */*;q=0.8',
         'accept-encoding': 'gzip, deflate, br, zstd',
         ...(originHeaders.origins.has(origin) ? originHeaders.headers : {}),
