@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { UsageError } from '../core/errors.ts';
 import { hostOf } from '../core/host.ts';
@@ -72,7 +73,12 @@ export async function recoverRun(options: RecoverOptions): Promise<RecoveredRun>
   const created = await openRun({ storageDir, name: to, durability: 'normal', ports });
   await created.close();
   const lock = { file: damaged.lock, title: `Run "${from}"`, clock: ports.clock };
-  return whileUnused(lock, async () => copyReadable(damaged.database, created.paths.database));
+  try {
+    return await whileUnused(lock, async () => copyReadable(damaged.database, created.paths.database));
+  } catch (error) {
+    await rm(created.paths.folder, { recursive: true });
+    throw error;
+  }
 }
 
 function copyReadable(fromFile: string, toFile: string): RecoveredRun {

@@ -11,7 +11,7 @@ import { EnvironmentError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { SqliteStorageClient } from '../../src/storage/crawlee/sqlite-storage-client.ts';
 import { recoverRun } from '../../src/storage/recover-run.ts';
-import { moveToPrevious, openRun } from '../../src/storage/runs.ts';
+import { moveToPrevious, openRun, runExists } from '../../src/storage/runs.ts';
 import { openSqliteRun } from '../../src/storage/sqlite/open.ts';
 import type { RunStore } from '../../src/storage/store.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
@@ -174,6 +174,10 @@ describe('a damaged file', () => {
     expect(String(failure)).toContain(`${place.database} is damaged`);
     expect(String(failure)).toContain('recoverRun');
     expect(readFileSync(place.database).equals(before)).toBe(true);
+    const { storageDir } = place;
+    const rescue = recoverRun({ storageDir, from: 'default', to: 'rescued', ports: realPorts });
+    await expect(rescue).rejects.toThrow('is damaged');
+    expect(await runExists(storageDir, 'rescued')).toBe(false);
   });
 
   test('inside stops the work that meets it, with how to recover', async () => {

@@ -4,6 +4,7 @@ import type { ColumnTable } from './columns.ts';
 import type { QueueCounters } from './counters.ts';
 import type { RowStatement, SqliteDatabase } from './database.ts';
 import type { Delays } from './delays.ts';
+import type { ReadyRows } from './ready.ts';
 import { parseSpans, type RecordTables, SpanList } from './records.ts';
 import { RESULT_CODES } from './results.ts';
 import type { ValueTable } from './values.ts';
@@ -17,7 +18,7 @@ const FIRST_CLAIM = 1;
 
 /** Writes units of work. Every write is fenced: who has lost the lease writes nothing. */
 export class Commits {
-  readonly #queueId: number;
+  readonly #ready: ReadyRows;
   readonly #additions: Additions;
   readonly #counters: QueueCounters;
   readonly #delays: Delays;
@@ -30,12 +31,11 @@ export class Commits {
   readonly #updateDone: RowStatement;
   readonly #selectRetry: RowStatement;
   readonly #updateRetry: RowStatement;
-  readonly #insertReady: RowStatement;
 
   constructor(
     database: SqliteDatabase,
     parts: {
-      queueId: number;
+      ready: ReadyRows;
       additions: Additions;
       counters: QueueCounters;
       delays: Delays;
@@ -44,7 +44,7 @@ export class Commits {
       values: ValueTable;
     },
   ) {
-    this.#queueId = parts.queueId;
+    this.#ready = parts.ready;
     this.#additions = parts.additions;
     this.#counters = parts.counters;
     this.#delays = parts.delays;
@@ -68,9 +68,6 @@ export class Commits {
     );
     this.#updateRetry = database.prepareRows(
       'UPDATE request SET patch = ?, retry_token = ?, retry_added = ?, retry_records = ? WHERE id = ?',
-    );
-    this.#insertReady = database.prepareRows(
-      'INSERT INTO ready (queue_id, host_id, rank, request_id, claims) VALUES (?, ?, ?, ?, ?)',
     );
   }
 
@@ -154,6 +151,6 @@ export class Commits {
     const { hostId, claims } = taken;
     const dueAtMs = outcome.notBeforeMs ?? nowMs;
     if (dueAtMs > nowMs) this.#delays.put({ requestId, hostId, dueAtMs, rank, claims });
-    else this.#insertReady.run(this.#queueId, hostId, rank, requestId, claims);
+    else this.#ready.put({ requestId, hostId, rank, claims });
   }
 }

@@ -1,5 +1,6 @@
 import type { Lease } from '../store.ts';
 import type { RowStatement, SqliteDatabase } from './database.ts';
+import type { ReadyRows } from './ready.ts';
 
 // Leases of other workers are looked through so often at most; ours exactly when they end.
 const FOREIGN_LEASE_CHECK_MS = 1_000;
@@ -12,16 +13,17 @@ export class Leases {
   readonly #selectEarliest: RowStatement;
   readonly #selectEarliestForeign: RowStatement;
   readonly #takeBack: RowStatement;
-  readonly #insertReady: RowStatement;
+  readonly #ready: ReadyRows;
   readonly #renew: RowStatement;
   readonly #selectAll: RowStatement;
   readonly #shiftOwn: RowStatement;
   #nextCheckMs = Number.NEGATIVE_INFINITY;
   #earliestForeignMs: number | null = null;
 
-  constructor(database: SqliteDatabase, queueId: number, worker: number) {
-    this.#queueId = queueId;
-    this.#worker = worker;
+  constructor(database: SqliteDatabase, parts: { queueId: number; worker: number; ready: ReadyRows }) {
+    this.#queueId = parts.queueId;
+    this.#worker = parts.worker;
+    this.#ready = parts.ready;
     this.#selectExpired = database.prepareRows(
       'SELECT request_id, token FROM leased WHERE queue_id = ? AND expires_at <= ?',
     );
@@ -31,9 +33,6 @@ export class Leases {
     );
     this.#takeBack = database.prepareRows(
       'DELETE FROM leased WHERE request_id = ? AND token = ? RETURNING host_id, rank, claims',
-    );
-    this.#insertReady = database.prepareRows(
-      'INSERT INTO ready (queue_id, host_id, rank, request_id, claims) VALUES (?, ?, ?, ?, ?)',
     );
     this.#renew = database.prepareRows('UPDATE leased SET expires_at = ? WHERE request_id = ? AND token = ?');
     this.#selectAll = database.prepareRows('SELECT request_id, token FROM leased WHERE queue_id = ?');
@@ -86,7 +85,7 @@ export class Leases {
     const row = this.#takeBack.get(requestId, token);
     if (!row) return;
     const [hostId, rank, claims] = row as [number, number, number];
-    this.#insertReady.run(this.#queueId, hostId, rank, requestId, countsClaim ? claims : claims - 1);
+    this.#ready.put({ requestId, hostId, rank, claims: countsClaim ? claims : claims - 1 });
   }
 }
 

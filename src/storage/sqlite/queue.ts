@@ -26,6 +26,7 @@ import type { RowStatement, SqliteDatabase } from './database.ts';
 import { Delays } from './delays.ts';
 import { HostTable } from './hosts.ts';
 import { Leases } from './leases.ts';
+import { ReadyRows } from './ready.ts';
 import type { RecordTables } from './records.ts';
 import { newRequestOf, REQUEST_COLUMNS, RequestRows } from './request-rows.ts';
 import { Requeue } from './requeue.ts';
@@ -75,12 +76,13 @@ export class SqliteQueue implements QueueStore {
     this.#hosts = new HostTable(database, queueId);
     this.#additions = new Additions(database, { rows: this.#rows, hosts: this.#hosts, counters: this.#counters });
     const worker = this.#nextToken;
-    this.#leases = new Leases(database, queueId, worker);
+    const ready = new ReadyRows(database, queueId);
+    this.#leases = new Leases(database, { queueId, worker, ready });
     this.#delays = new Delays(database, queueId);
-    const shared = { queueId, hosts: this.#hosts, delays: this.#delays, additions: this.#additions };
+    const shared = { queueId, ready, hosts: this.#hosts, delays: this.#delays, counters: this.#counters };
     this.#claims = new Claims(database, { ...shared, worker, leases: this.#leases });
-    this.#commits = new Commits(database, { ...parts, ...shared, counters: this.#counters });
-    this.#requeue = new Requeue(database, queueId, this.#counters);
+    this.#commits = new Commits(database, { ...parts, ...shared, additions: this.#additions });
+    this.#requeue = new Requeue(database, shared);
     this.#selectHandled = database.prepareRows('SELECT 1 FROM done WHERE request_id = ? AND result > 0');
     this.#selectStored = database.prepareRows(
       `SELECT ${REQUEST_COLUMNS}, host_id, CASE WHEN result > 0 THEN handled_at END,

@@ -2,6 +2,7 @@ import type { RequeueSelection } from '../store.ts';
 import { RETRY_RANK } from './additions.ts';
 import type { QueueCounters } from './counters.ts';
 import type { RowStatement, SqliteDatabase } from './database.ts';
+import type { ReadyRows } from './ready.ts';
 import { RESULT_CODES } from './results.ts';
 
 type Row = [requestId: number, hostId: number, reason: string | null];
@@ -18,11 +19,12 @@ export class Requeue {
   readonly #select: RowStatement;
   readonly #lastId: RowStatement;
   readonly #markDone: RowStatement;
-  readonly #insertReady: RowStatement;
+  readonly #ready: ReadyRows;
 
-  constructor(database: SqliteDatabase, queueId: number, counters: QueueCounters) {
-    this.#queueId = queueId;
-    this.#counters = counters;
+  constructor(database: SqliteDatabase, parts: { queueId: number; counters: QueueCounters; ready: ReadyRows }) {
+    this.#queueId = parts.queueId;
+    this.#counters = parts.counters;
+    this.#ready = parts.ready;
     this.#lastId = database.prepareRows('SELECT coalesce(max(request_id), 0) FROM done');
     this.#select = database.prepareRows(
       `SELECT request_id, host_id, reason FROM done CROSS JOIN request ON request.id = request_id
@@ -31,9 +33,6 @@ export class Requeue {
        AND (?7 IS NULL OR host_id IN (SELECT host.id FROM host JOIN json_each(?7) ON host.name = value))`,
     );
     this.#markDone = database.prepareRows(`UPDATE done SET result = ${REQUEUED} WHERE request_id = ?`);
-    this.#insertReady = database.prepareRows(
-      'INSERT INTO ready (queue_id, host_id, rank, request_id, claims) VALUES (?, ?, ?, ?, 0)',
-    );
   }
 
   /** Where the last step ends. */
@@ -47,7 +46,7 @@ export class Requeue {
     const rows = this.#rows(selection, afterId, upTo);
     for (const [requestId, hostId, reason] of rows) {
       this.#markDone.run(requestId);
-      this.#insertReady.run(this.#queueId, hostId, RETRY_RANK, requestId);
+      this.#ready.put({ requestId, hostId, rank: RETRY_RANK, claims: 0 });
       this.#counters.requeued(hostId, selection.result, reason);
     }
     if (rows.length > 0) this.#counters.flush(nowMs);
