@@ -51,7 +51,7 @@ async function finishOne(
   const totals = await reckonCompleteness(name, values);
   const failed = lineOf(runtime, runtimes).find((above) => (failures.get(above) ?? 0) > 0);
   const increment = incrementOutcome(runtime, { totals, failed });
-  if (increment !== null && increment.held === null && increment.to !== increment.from)
+  if (increment !== null && increment.to !== increment.from)
     await values.set(incrementKey(name), { value: increment.to } satisfies IncrementalState);
   const { resource, declared, fetched, duplicates, gaps, suspectedShifts } = totals;
   return {
