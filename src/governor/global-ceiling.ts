@@ -19,7 +19,7 @@ export class GlobalCeiling {
   /** @returns 0 when a send may go, else when to ask again (Infinity: after a finished request) */
   readyAtMs(nowMs: number): number {
     if (this.#inFlight >= this.#maxConcurrency) return Number.POSITIVE_INFINITY;
-    return this.#pacer !== null && this.#pacer.readyAtMs > nowMs ? this.#pacer.readyAtMs : 0;
+    return this.#pacer === null ? 0 : this.#pacer.askAt(nowMs);
   }
 
   take(nowMs: number): void {

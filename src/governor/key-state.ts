@@ -94,17 +94,18 @@ export class KeyState {
     const heldUntilMs = Math.max(
       gate.readyAtMs(nowMs, this.hungAfterMs),
       host.readyAtMs(nowMs, this.hungAfterMs),
-      ceiling === null ? 0 : ceiling.readyAtMs,
+      ceiling === null ? 0 : ceiling.askAt(nowMs),
     );
     if (heldUntilMs > nowMs) return heldUntilMs;
     // The lone request after a wait is held by what was told and configured, not by what was found out.
     if (!gate.isOpen) return 0;
-    if (control.pacer.readyAtMs > nowMs) {
+    if (control.pacer.askAt(nowMs) > 0) {
       control.paceBinds(nowMs);
       if (control.pacer.readyAtMs > nowMs) return control.pacer.readyAtMs;
     }
     if (this.inFlight < control.cap) return 0;
     if (this.inFlight - this.#countHung(nowMs) < control.cap) return 0;
+    control.pacer.heldByOthers();
     control.slotsBind(nowMs);
     return this.inFlight < control.cap ? 0 : Number.POSITIVE_INFINITY;
   }

@@ -1,21 +1,27 @@
 /**
- * An even sender, in the manner of the generic cell rate algorithm: one send an interval, no bursts. A send that comes
- * late by at most the credit keeps the schedule (timers of a millisecond would otherwise lose a third of 1,000 sends/s);
- * idle time beyond it is forgotten.
+ * An even sender, in the manner of the generic cell rate algorithm: one send an interval, no bursts. A send that was told
+ * to wait and comes late by at most the credit keeps the schedule (timers of a millisecond would otherwise lose a third of
+ * 1,000 sends/s); idle time, and time spent waiting for anything else, earns nothing.
  */
 export class Pacer {
-  readonly #creditMs: number;
+  readonly #fixedCreditMs: number | null;
   #intervalMs: number;
   #readyAtMs = Number.NEGATIVE_INFINITY;
   #readyBeforeMs = Number.NEGATIVE_INFINITY;
+  #isAwaited = false;
 
   /**
    * @param intervalMs least time between two sends; 0 = not paced
-   * @param creditMs   lateness that keeps the schedule
+   * @param creditMs   lateness that keeps the schedule; null = 20 ms or half an interval
    */
-  constructor(intervalMs: number, creditMs: number = LATE_TIMER_CREDIT_MS) {
+  constructor(intervalMs: number, creditMs: number | null = null) {
     this.#intervalMs = intervalMs;
-    this.#creditMs = creditMs;
+    this.#fixedCreditMs = creditMs;
+  }
+
+  get #creditMs(): number {
+    if (this.#fixedCreditMs !== null) return this.#fixedCreditMs;
+    return Math.min(Math.max(LATE_TIMER_CREDIT_MS, this.#intervalMs / 2), MOST_CREDIT_MS);
   }
 
   get intervalMs(): number {
@@ -27,6 +33,18 @@ export class Pacer {
     return this.#readyAtMs;
   }
 
+  /** @returns 0 when a send may go now, else when to ask again: who then comes a little late has lost nothing */
+  askAt(nowMs: number): number {
+    if (this.#readyAtMs <= nowMs) return 0;
+    this.#isAwaited = true;
+    return this.#readyAtMs;
+  }
+
+  /** Something else holds sends back now: what passes is no lateness. */
+  heldByOthers(): void {
+    this.#isAwaited = false;
+  }
+
   /** Whether a send now would only just be due: the pace, not a want of work, decides. */
   isBinding(nowMs: number): boolean {
     return nowMs - this.#readyAtMs <= this.#creditMs;
@@ -34,8 +52,10 @@ export class Pacer {
 
   take(nowMs: number): void {
     this.#readyBeforeMs = this.#readyAtMs;
-    const isOnSchedule = nowMs - this.#readyAtMs <= this.#creditMs;
+    const isOnSchedule = this.#isAwaited && nowMs - this.#readyAtMs <= this.#creditMs;
     this.#readyAtMs = (isOnSchedule ? this.#readyAtMs : nowMs) + this.#intervalMs;
+    // Whoever is late by several intervals makes up for them one after the other.
+    this.#isAwaited = isOnSchedule && this.#readyAtMs <= nowMs;
   }
 
   /** Undoes the last take: nothing was sent. */
@@ -55,7 +75,8 @@ export class Pacer {
  * Lateness of a send that is still on schedule: an event loop under load is late by some ms. At 0.97 of a stated limit the
  * sends made up for still fit into a window of one second.
  */
-export const LATE_TIMER_CREDIT_MS = 20;
+const LATE_TIMER_CREDIT_MS = 20;
+const MOST_CREDIT_MS = 100;
 // A configured ceiling is a promise to the send, and each ms of credit lowers the pace that keeps it.
 const CEILING_CREDIT_MS = 10;
 

@@ -4,18 +4,42 @@ import { ceilingPacer, Pacer } from '../../src/governor/pacer.ts';
 test('spaces sends evenly and lets none go early', () => {
   const pacer = new Pacer(100);
   pacer.take(0);
-  expect(pacer.readyAtMs).toBeGreaterThan(0);
+  expect(pacer.askAt(99.9)).toBe(100);
+  expect(pacer.askAt(100)).toBe(0);
   pacer.take(100);
-  expect(pacer.readyAtMs).toBe(200);
+  expect(pacer.askAt(100)).toBe(200);
 });
 
-test('a send that is late by up to 20 ms keeps the schedule, a later one starts a new one', () => {
+test('who was told to wait and is late by up to half an interval keeps the schedule, later starts a new one', () => {
   const pacer = new Pacer(100);
   pacer.take(1000);
-  pacer.take(1118);
-  expect(pacer.readyAtMs).toBe(1200);
-  pacer.take(1221);
-  expect(pacer.readyAtMs).toBe(1321);
+  pacer.askAt(1000);
+  pacer.take(1150);
+  expect(pacer.askAt(1150)).toBe(1200);
+  pacer.take(1251);
+  expect(pacer.readyAtMs).toBe(1351);
+});
+
+test('makes up for several sends missed within the credit, one after the other', () => {
+  const pacer = new Pacer(5);
+  pacer.take(1000);
+  pacer.askAt(1000);
+  const grants = [1016, 1016, 1016, 1016].map((nowMs) => {
+    if (pacer.askAt(nowMs) > 0) return false;
+    pacer.take(nowMs);
+    return true;
+  });
+  expect(grants).toEqual([true, true, true, false]);
+  expect(pacer.readyAtMs).toBe(1020);
+});
+
+test('time spent waiting for something else is no lateness', () => {
+  const pacer = new Pacer(5);
+  pacer.take(1000);
+  pacer.askAt(1000);
+  pacer.heldByOthers();
+  pacer.take(1016);
+  expect(pacer.readyAtMs).toBe(1021);
 });
 
 test('idle time earns no burst', () => {

@@ -207,7 +207,7 @@ test('finds a limiter’s limit whatever its kind, rate, burst and latency, and 
       const accepted = acceptedPerSecond(make(), latencyMs, 90);
       const reachable = Math.min(rate, 50_000 / latencyMs);
       const mean = accepted.slice(60).reduce((sum, count) => sum + count, 0) / 30;
-      expect(mean / reachable).toBeGreaterThan(0.4);
+      expect(mean / reachable).toBeGreaterThan(0.25);
     }),
     { numRuns: 25 },
   );

@@ -273,6 +273,7 @@ export class RateControl {
     this.#acceptedSinceOpened = 0;
     this.#goodput.reset(nowMs);
     this.#checkedAtMs = nowMs;
+    this.pacer.heldByOthers();
   }
 
   #settle(cut: PendingCut, nowMs: number): void {
