@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import type { CommandContext } from '../app-commands.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import type { Ports } from '../core/ports.ts';
@@ -22,6 +21,7 @@ import { fingerprintOf, loadMeta, saveMeta } from './run-meta.ts';
 import { summaryOf } from './run-summary.ts';
 import { openVault, requireSecrets } from './secrets.ts';
 import { checkOutputs, writeExports } from './write-exports.ts';
+import { writeReport } from './write-report.ts';
 
 /** What a bare `npm start` crawls. */
 const PRACTICE_RUN = 'practice';
@@ -111,7 +111,17 @@ async function crawlPrepared(
   await saveMeta(run.store.values, meta);
   const completeness = api === null ? null : resources.map((resource) => resource.completeness);
   const summary = await summaryOf({ prepared, end, exports: files, completeness });
-  if (!job.join) await writeFile(run.paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
+  if (!job.join) {
+    await writeReport({
+      paths: run.paths,
+      summary,
+      recorder: end.composition.recorder.toState(),
+      datasets: run.store.datasets,
+      input: job.input,
+      file: job.report,
+      wallMs: context.ports.clock.wallMs(),
+    });
+  }
   tell(summary, { job, end, context });
   return { summary, exitCode: isComplete(summary) ? 0 : 3 };
 }

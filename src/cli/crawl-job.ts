@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { CrawlJob, SourceSpec } from '../config/crawl-job.ts';
 import { deepFreeze } from '../config/deep-freeze.ts';
 import type { Input } from '../config/input-schema.ts';
@@ -41,11 +41,17 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     fresh: args.has('--fresh'),
     join: args.has('--join'),
     exportAtEnd: !args.has('--no-export'),
+    report: reportOf(args, edge.cwd),
     force: args.has('--force'),
     json: args.has('--json'),
     progress: args.has('--quiet') ? 'off' : 'auto',
     quiet: args.has('--quiet'),
   });
+}
+
+function reportOf(args: Arguments, cwd: string): string | null {
+  const file = args.text('--report');
+  return file === undefined ? null : resolve(cwd, file);
 }
 
 type InputParts = Pick<CrawlJob, 'input' | 'document' | 'overrides' | 'baseDir' | 'inputs'>;

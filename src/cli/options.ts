@@ -134,6 +134,11 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     output,
     force,
     { flags: '--no-export', group: OUTPUT, help: 'Write no files at the end: "millrace export" does it at any time' },
+    {
+      flags: '--report <file>',
+      group: OUTPUT,
+      help: "Write the report page here too; it is always in the run's folder",
+    },
     { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document on stdout, all else on stderr' },
     ...messages,
   ],

@@ -43,6 +43,7 @@ export function retryJob(args: Arguments, edge: Pick<Edge, 'cwd' | 'env' | 'port
       fresh: false,
       join: false,
       exportAtEnd: !args.has('--no-export'),
+      report: null,
       force: args.has('--force'),
       json: args.has('--json'),
       progress: isQuiet ? 'off' : 'auto',

@@ -47,6 +47,8 @@ export type CrawlJob = {
   /** Files named by --output; empty = the run's own exports folder, in the document's formats. */
   outputs: readonly OutputSpec[];
   exportAtEnd: boolean;
+  /** A further place for the report page, absolute; null = the run's folder only. */
+  report: string | null;
   /** Replace an output file that is not the run's. */
   force: boolean;
   /** The summary goes to stdout as one JSON document. */

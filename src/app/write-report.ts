@@ -1,0 +1,60 @@
+import { rename, writeFile } from 'node:fs/promises';
+import type { Input } from '../config/input-schema.ts';
+import { EnvironmentError, messageOf } from '../core/errors.ts';
+import type { Summary } from '../core/summary.ts';
+import { rowsByPage } from '../export/rows.ts';
+import { type DatasetProfile, profileDataset } from '../report/dataset-profile.ts';
+import type { RecorderState } from '../report/recorder.ts';
+import type { RunPaths } from '../storage/runs.ts';
+import type { DatasetStore } from '../storage/store.ts';
+
+export type ReportFacts = {
+  paths: RunPaths;
+  summary: Summary;
+  recorder: RecorderState;
+  datasets: DatasetStore;
+  input: Input;
+  /** A further place for the page; null = the run's folder only. */
+  file: string | null;
+  wallMs: number;
+};
+
+/**
+ * Writes the summary and the report page of a run.
+ * @throws EnvironmentError when a place cannot be written
+ */
+export async function writeReport(facts: ReportFacts): Promise<void> {
+  const { paths, summary } = facts;
+  await write(paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
+  const page = await renderPage(facts);
+  await write(paths.reportHtml, page);
+  if (facts.file !== null) await write(facts.file, page);
+}
+
+async function renderPage({ summary, recorder, datasets, input, wallMs }: ReportFacts): Promise<string> {
+  const [{ buildReportData }, { renderReport }] = await Promise.all([
+    import('../report/html/report-data.ts'),
+    import('../report/html/page.ts'),
+  ]);
+  const profiles = await profilesOf(datasets);
+  return renderReport(buildReportData({ summary, recorder, datasets: profiles, config: input, writtenAtMs: wallMs }));
+}
+
+async function profilesOf(datasets: DatasetStore): Promise<DatasetProfile[]> {
+  const profiles: DatasetProfile[] = [];
+  for (const dataset of await datasets.list()) {
+    if (dataset.count === 0) continue;
+    profiles.push(await profileDataset(dataset, rowsByPage((page) => datasets.page(dataset.name, page))()));
+  }
+  return profiles;
+}
+
+/** Beside its place, then renamed: whoever looks at it never sees half of it. */
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(`${path}.partial`, text);
+    await rename(`${path}.partial`, path);
+  } catch (error) {
+    throw new EnvironmentError(`The report ${path} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}
