@@ -7,7 +7,7 @@ import { decodeBody, InvalidJsonError, parseJsonBody } from '../http/bodies.ts';
 import { isUtf8 } from '../http/charset.ts';
 import type { HttpRequest, HttpResponse } from '../http/client.ts';
 import type { Taken } from '../queue/host-scheduler.ts';
-import type { FollowUp, Route, SentRequest } from '../routes/define-route.ts';
+import type { FollowUp, PreparedRequest, Route, SentRequest } from '../routes/define-route.ts';
 import type { LeasedRequest } from '../storage/store.ts';
 import type { ContextHost } from './context-host.ts';
 import { RequestFailure } from './failure-codes.ts';
@@ -96,7 +96,7 @@ export class RequestRunner {
 
   /** @returns handled; or again = the server asked for less, or for another session: the same request goes once more */
   async run(job: Job): Promise<'handled' | 'again'> {
-    const { request, host, ticket, navigation } = await this.#beforeSending(job);
+    const { request, host, ticket, secretHeaders, navigation } = await this.#beforeSending(job);
     if (request === null) return this.#handleWithoutResponse(job);
     const reply = await this.#transport.send(request, {
       host,
@@ -106,6 +106,7 @@ export class RequestRunner {
       queueMs: job.taken.queueMs,
       signal: this.#signal,
       judge: this.#judgeOf(job, ticket),
+      secretHeaders,
       followsRedirects: navigation?.followRedirect !== false,
     });
     job.response = reply.response;
@@ -151,7 +152,7 @@ export class RequestRunner {
       const host = url === job.leased.url ? job.leased.host : hostOf(url);
       if (job.request.skipNavigation) {
         this.#returnGrant(job);
-        return { request: null, host, ticket: null, navigation };
+        return { request: null, host, ticket: null, secretHeaders: [], navigation };
       }
       return { ...(await this.#prepare(job, this.#builder.build(job, navigation))), host, navigation };
     } catch (error) {
@@ -186,14 +187,15 @@ export class RequestRunner {
   }
 
   /** Puts in what a route keeps out of the store: credentials. */
-  async #prepare(job: Job, request: HttpRequest): Promise<{ request: HttpRequest; ticket: string | null }> {
+  async #prepare(job: Job, request: HttpRequest): Promise<Prepared> {
     const prepare = job.route?.prepare;
-    if (prepare === undefined) return { request, ticket: null };
+    if (prepare === undefined) return { request, ticket: null, secretHeaders: [] };
     const { url, method, headers, body } = request;
     const outgoing = { url, method, headers: { ...headers }, payload: body === null ? null : String(body) };
     const prepared = await prepare(outgoing, { userData: job.data.userData ?? {}, signal: this.#signal });
-    const { payload, ...sent } = prepared.request;
-    return { request: { ...request, ...sent, body: payload }, ticket: prepared.ticket };
+    const { request: secret, ticket, secretHeaders } = prepared;
+    const { payload, ...sent } = secret;
+    return { request: { ...request, ...sent, body: payload }, ticket, secretHeaders };
   }
 
   #judgeOf(job: Job, ticket: string | null): Sending['judge'] {
@@ -355,11 +357,13 @@ export class RequestRunner {
   }
 }
 
+/** A request with its secrets. */
+type Prepared = Pick<PreparedRequest, 'ticket' | 'secretHeaders'> & { request: HttpRequest };
+
 /** What goes out, and to which host; request null = nothing does, the handler runs without a response. */
-type Sendable = {
+type Sendable = Omit<Prepared, 'request'> & {
   request: HttpRequest | null;
   host: string;
-  ticket: string | null;
   navigation: NavigationOptions | undefined;
 };
 

@@ -25,6 +25,8 @@ export type Sending = {
   signal: AbortSignal | undefined;
   /** Asked about every response that is no redirect, before the governor learns of it; null = none is. */
   judge: ((response: HttpResponse, url: string) => ResponseDecision | Promise<ResponseDecision>) | null;
+  /** Headers of the first hop that must not leave its origin; names in lower case. */
+  secretHeaders: readonly string[];
   /** Whether redirects are followed; else they are the answer. */
   followsRedirects: boolean;
 };
@@ -71,7 +73,7 @@ export class Transport {
     let current = sending;
     const visited: string[] = [];
     const { originHeaders } = this.#parts.settings;
-    const secretHeaders = Object.keys(originHeaders.headers);
+    const secretHeaders = [...Object.keys(originHeaders.headers), ...sending.secretHeaders];
     for (;;) {
       const { response, verdict, decision } = await this.#attempt(hop, current);
       const wasLimited = isLimited(verdict, decision);
