@@ -3,6 +3,7 @@ import { SECOND_MS } from '../core/units.ts';
 import { Gate } from './gate.ts';
 import type { HostState } from './host-state.ts';
 import { Outstanding } from './law/outstanding.ts';
+import { Overloads } from './law/overloads.ts';
 import { RateControl } from './law/rate-control.ts';
 import { StatedPace } from './law/stated-pace.ts';
 import type { Pacer } from './pacer.ts';
@@ -15,6 +16,8 @@ const LONGEST_HUNG_MS = 30_000;
 const DEFAULT_WAIT_MS = 1_000;
 const OVERLOADS_OF_ONE_URL = 3;
 const MOST_OVERLOADS = 500;
+// Longer than any wait of our own choice, which is asked about when it ends.
+const FORGOTTEN_AFTER_MS = 300_000;
 const RECOUNT_MS = 250;
 
 /** Everything one key holds: what is in flight, its gate, its rate, and whether it makes progress. */
@@ -23,6 +26,7 @@ export class KeyState {
   readonly host: HostState;
   /** The proxy or local address its requests leave by; '' = the usual one. */
   readonly egress: string;
+  readonly faults = new Overloads();
   readonly gate = new Gate();
   readonly control: RateControl;
   readonly stated = new StatedPace();
@@ -41,6 +45,7 @@ export class KeyState {
   #hungCountedAtMs = Number.NEGATIVE_INFINITY;
   #overloads: Map<string, number> | null = null;
   #tryingSinceMs: number | null = null;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
   #serverParkedBeforeMs = 0;
 
   constructor(facts: { key: string; host: HostState; ceiling: Pacer | null; nowMs: number }) {
@@ -90,6 +95,8 @@ export class KeyState {
   /** @returns 0 when the key itself would send now, else when to ask again (Infinity: after a finished request). */
   readyAtMs(nowMs: number): number {
     if (this.givenUp !== null) return Number.POSITIVE_INFINITY;
+    if (this.#wasForgotten(nowMs)) this.#tryingSinceMs = null;
+    this.#askedAtMs = nowMs;
     const { gate, control, host, ceiling } = this;
     const heldUntilMs = Math.max(
       gate.readyAtMs(nowMs, this.hungAfterMs),
@@ -108,6 +115,11 @@ export class KeyState {
     control.pacer.heldByOthers();
     control.slotsBind(nowMs);
     return this.inFlight < control.cap ? 0 : Number.POSITIVE_INFINITY;
+  }
+
+  /** Nobody had anything to send for long: that is no want of progress. */
+  #wasForgotten(nowMs: number): boolean {
+    return this.inFlight === 0 && nowMs - this.#askedAtMs > FORGOTTEN_AFTER_MS;
   }
 
   /** Requests that are out for so long that they are no load any more, as a rule. */
@@ -158,7 +170,7 @@ export class KeyState {
 
   /** Time without progress though it was tried; what the server told us to wait is left out. */
   stalledMs(nowMs: number): number {
-    if (this.#tryingSinceMs === null) return 0;
+    if (this.#tryingSinceMs === null || this.#wasForgotten(nowMs)) return 0;
     const parkedMs = this.gate.serverParkedMs(nowMs) - this.#serverParkedBeforeMs;
     return nowMs - this.#tryingSinceMs - parkedMs;
   }

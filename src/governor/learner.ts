@@ -33,6 +33,8 @@ export class Learner {
     if (circuit.answered() === 'closed') this.#circuitChanged(state, 'closed', sample);
     const signals = readSignals(sample, state.host.serverWallMs(sample), state.host.profile);
     const budget = readBudget(signals);
+    // Answered it was, whatever bucket it counted to.
+    if (budget !== state && state.gate.isProbe(sample.sentAtMs)) this.#reopen(state, sample.endedAtMs);
     const changed = budget.stated.observe(signals.limits, { nowMs: sample.endedAtMs, inFlight: state.inFlight });
     if (signals.refusal !== null && !budget.isOwnFault(signals, sample.url))
       return this.#learnRefusal(budget, sample, signals);
@@ -70,6 +72,7 @@ export class Learner {
   #learnAnswer(state: KeyState, sample: Sample): void {
     const { sentAtMs, endedAtMs: nowMs, overloaded } = sample;
     if (state.gate.isProbe(sentAtMs)) this.#reopen(state, nowMs);
+    state.faults.answered();
     state.control.accepted({ sentAtMs, nowMs, inFlight: state.inFlight }, overloaded);
   }
 
@@ -90,8 +93,9 @@ export class Learner {
     state.control.setStated(stated);
     if (changed) this.#explainStated(state);
     const waitMs = stated.blockedUntilMs - nowMs;
-    if (waitMs > 0 && state.gate.isOpen)
-      this.#park(state, sample, { toldMs: waitMs, reason: 'nothing remaining is left' });
+    if (waitMs <= 0 || !state.gate.isOpen) return;
+    this.#giveUpIfTooLong(state, waitMs);
+    this.#park(state, sample, { toldMs: waitMs, reason: 'nothing is left of the limit' });
   }
 
   #explainStated(state: KeyState): void {
@@ -108,12 +112,16 @@ export class Learner {
   #learnRefusal(state: KeyState, sample: Sample, signals: Signals): Verdict {
     const { refusal, retryAfterMs } = signals;
     const toldMs = retryAfterMs ?? this.#waitByReset(state, sample);
-    const wasLimited = state.control.limitRps !== null;
+    const wasLimited = state.control.limitRps !== null || !state.gate.isOpen;
+    const isNew = !state.gate.isProbe(sample.sentAtMs) && sample.sentAtMs >= state.cutAtMs;
+    const isLone = isNew && refusal?.kind === 'overload' && state.faults.refused();
+    // A server that fails now and then: its requests are retried, and nobody is slowed down for it.
+    if (isLone && toldMs === null) return 'failed';
     state.rateLimited += 1;
     const wait: Wait = { toldMs, reason: refusal?.reason ?? '' };
     if (state.gate.isProbe(sample.sentAtMs)) this.#probeRefused(state, sample, wait);
     else if (sample.sentAtMs < state.cutAtMs) this.#refusedLate(state, sample, wait);
-    else this.#cut(state, sample, { wait, signals });
+    else this.#cut(state, sample, { wait, signals, isLone });
     this.#giveUpIfPointless(state, signals, toldMs);
     return refusal?.kind !== 'overload' || toldMs !== null || wasLimited ? 'limited' : 'failed';
   }
@@ -126,18 +134,24 @@ export class Learner {
 
   #giveUpIfPointless(state: KeyState, { refusal }: Signals, toldMs: number | null): void {
     if (refusal?.kind === 'quota') this.giveUp(state, `its quota is used up (${refusal.reason})`);
-    const mostMs = state.host.policy.maxServerWaitSecs * SECOND_MS;
-    if (toldMs !== null && toldMs > mostMs) this.giveUp(state, `it asks for a wait of ${formatSeconds(toldMs)}`);
+    if (toldMs !== null) this.#giveUpIfTooLong(state, toldMs);
   }
 
-  #cut(state: KeyState, sample: Sample, { wait, signals }: { wait: Wait; signals: Signals }): void {
+  #giveUpIfTooLong(state: KeyState, toldMs: number): void {
+    const mostMs = state.host.policy.maxServerWaitSecs * SECOND_MS;
+    if (toldMs > mostMs) this.giveUp(state, `it asks for a wait of ${formatSeconds(toldMs)}`);
+  }
+
+  /** @param facts.isLone the server asks for a wait, but not because of the rate */
+  #cut(state: KeyState, sample: Sample, facts: { wait: Wait; signals: Signals; isLone: boolean }): void {
+    const { wait, signals, isLone } = facts;
     const { sentAtMs, endedAtMs: nowMs } = sample;
     const wasTrusted = state.stated.isTrusted;
     const isExplained = state.stated.refused(signals.limits, { nowMs, inFlight: state.inFlight });
     if (wasTrusted && !state.stated.isTrusted) this.#explainDistrust(state);
     state.control.setStated(state.stated);
     state.cutAtMs = nowMs;
-    state.control.refused({ sentAtMs, nowMs, inFlight: state.inFlight }, isExplained);
+    state.control.refused({ sentAtMs, nowMs, inFlight: state.inFlight }, isExplained || isLone);
     state.backoffMs = state.leastWaitMs;
     this.#park(state, sample, { ...wait, ownMs: wait.toldMs === null ? state.leastWaitMs : 0 });
   }
@@ -170,7 +184,8 @@ export class Learner {
     if (ownMs > (toldMs ?? 0)) {
       state.gate.park({ nowMs, waitMs: ownMs, jitterMs: this.#jitterMs(ownMs), source: 'own', reason });
     }
-    if (state.gate.untilMs <= wasUntilMs) return;
+    // The refusals of one burst tell the same wait, some ms apart.
+    if (state.gate.untilMs <= wasUntilMs + SECOND_MS) return;
     const waitMs = Math.max(toldMs ?? 0, ownMs);
     const text = `${state.key}: ${reason}; nothing is sent for ${formatSeconds(waitMs)}`;
     this.#emit({ kind: 'parked', host: state.host.host, reason: text, facts: { waitMs, status: sample.status } });

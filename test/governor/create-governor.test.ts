@@ -133,3 +133,95 @@ test('a host that never did anything but refuse is dead within the minute, and i
   expect(time.nowMs).toBe(23_000);
   expect(ask()).toBe(0);
 });
+
+test('time in which nobody had anything to send is no stall', () => {
+  const { roundTrip, time, governor, ask } = governed({ discovery: 'off', stallSecs: 60 });
+  roundTrip({ status: null, failure: 'reset' });
+  time.nowMs += 3_600_000;
+  expect(governor.givenUp(KEY, time.nowMs)).toBeNull();
+  expect(ask()).toBe(0);
+  expect(governor.givenUp(KEY, time.nowMs)).toBeNull();
+});
+
+test('the refusals of one burst are told of once', () => {
+  const { ask, answer, time, events } = governed({ discovery: 'off', maxConcurrency: 5 });
+  for (let count = 0; count < 5; count++) ask();
+  time.nowMs = 30;
+  for (let count = 0; count < 5; count++) {
+    time.nowMs += 1;
+    answer({ sentAtMs: 0, status: 429, headers: { 'retry-after': '9' } });
+  }
+  expect(ask()).toBe(9035);
+  expect(events.map((event) => event.kind)).toEqual(['parked']);
+});
+
+test('a 503 that comes back for one URL again and again is that URL’s fault: it costs its retries, and no rate', () => {
+  const { answer, time, ask } = governed({ discovery: 'off' });
+  const url = 'https://api.example.com/broken';
+  const verdicts = Array.from({ length: 6 }, () => {
+    const readyAtMs = ask();
+    if (readyAtMs > 0) {
+      time.nowMs = readyAtMs;
+      ask();
+    }
+    const sentAtMs = time.nowMs;
+    time.nowMs += 30;
+    return answer({ url, sentAtMs, status: 503 });
+  });
+  expect(verdicts).toEqual(['failed', 'failed', 'failed', 'failed', 'failed', 'failed']);
+});
+
+test('a server that fails one request in a hundred is not slowed down for', () => {
+  const { roundTrip, snapshot } = governed({ discovery: 'off', maxConcurrency: 10 });
+  for (let count = 1; count <= 600; count++) {
+    const isFault = count % 100 === 0;
+    expect(roundTrip({ url: `https://api.example.com/${count}`, status: isFault ? 503 : 200 })).toBe(
+      isFault ? 'failed' : 'ok',
+    );
+  }
+  expect(snapshot()).toMatchObject({ requestsPerSecond: null, limitRps: null, rateLimited: 0, parkedUntilMs: null });
+});
+
+test('a lone 503 with Retry-After parks for as long as told, and cuts nothing', () => {
+  const { roundTrip, ask, time, snapshot } = governed({ discovery: 'off', maxConcurrency: 10 });
+  for (let count = 0; count < 50; count++) roundTrip();
+  expect(roundTrip({ url: 'https://api.example.com/x', status: 503, headers: { 'retry-after': '2' } })).toBe('limited');
+  expect(ask()).toBeGreaterThanOrEqual(time.nowMs + 2_000);
+  time.nowMs = ask();
+  roundTrip();
+  expect(ask()).toBe(0);
+  expect(snapshot()).toMatchObject({ requestsPerSecond: null, limitRps: null, parkedUntilMs: null });
+});
+
+test('503s that come close together are a limit', () => {
+  const { answer, ask, time, snapshot } = governed({ discovery: 'off', maxConcurrency: 10 });
+  for (let count = 1; count <= 40; count++) {
+    for (let askAtMs = ask(); askAtMs !== 0; askAtMs = ask()) time.nowMs = askAtMs;
+    const sentAtMs = time.nowMs;
+    time.nowMs += 30;
+    answer({ sentAtMs, url: `https://api.example.com/${count}`, status: count % 8 === 0 ? 503 : 200 });
+  }
+  expect(snapshot()?.limitRps).not.toBeNull();
+});
+
+test('waits for the reset when the server says that nothing is left, before it refuses', () => {
+  const { roundTrip, ask, snapshot } = governed({ discovery: 'off' });
+  roundTrip({ headers: { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' } });
+  expect(ask()).toBe(30_030);
+  expect(snapshot()?.parkedReason).toBe('nothing is left of the limit, told to wait 30 s');
+});
+
+test('gives a key up whose quota is used up for the day', () => {
+  const { roundTrip, governor, time } = governed();
+  const bodyText = '{"error":{"errors":[{"reason":"dailyLimitExceeded"}]}}';
+  expect(roundTrip({ status: 403, bodyText })).toBe('limited');
+  expect(governor.givenUp(KEY, time.nowMs)).toBe('its quota is used up (status 403: dailyLimitExceeded)');
+});
+
+test('a limit stated in headers is paced by from the first answer on', () => {
+  const { roundTrip, ask, snapshot, events } = governed({ discovery: 'off' });
+  roundTrip({ headers: { 'ratelimit-policy': '"default";q=10;w=1', ratelimit: '"default";r=9;t=1' } });
+  expect(snapshot()).toMatchObject({ limitRps: 10, limitSource: 'stated', requestsPerSecond: expect.closeTo(9.7) });
+  expect(ask()).toBeCloseTo(1000 / 9.7);
+  expect(events.at(-1)?.reason).toBe('api.example.com: the server states a limit of 10/s; going at 9.7/s');
+});
