@@ -11,7 +11,6 @@ export class Gate {
   #isOpen = true;
   #untilMs = 0;
   #toldUntilMs = 0;
-  #sinceMs = 0;
   #reason = '';
   #probeInFlight = false;
   #probeSentAtMs = 0;
@@ -42,7 +41,6 @@ export class Gate {
   /** Closes, or keeps closed for longer; never opens earlier than somebody was told. */
   park(park: Park): void {
     const { nowMs, waitMs, jitterMs } = park;
-    if (this.#isOpen) this.#sinceMs = nowMs;
     if (park.source === 'server') this.#extendToldWait(nowMs, nowMs + waitMs);
     const untilMs = nowMs + waitMs + jitterMs;
     if (this.#isOpen || untilMs > this.#untilMs) {
@@ -83,11 +81,6 @@ export class Gate {
   open(): void {
     this.#isOpen = true;
     this.#probeInFlight = false;
-  }
-
-  /** How long it has been closed by now, ms. */
-  closedForMs(nowMs: number): number {
-    return this.#isOpen ? 0 : nowMs - this.#sinceMs;
   }
 
   /** All time spent or to be spent on the server's word, up to `nowMs`. */

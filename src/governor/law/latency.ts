@@ -24,9 +24,4 @@ export class Latency {
     this.#meanMs += gain * (latencyMs - this.#meanMs);
     if (this.#meanMs < this.#leastMs) this.#leastMs = this.#meanMs;
   }
-
-  /** What was the least is no longer reachable: the present mean is the new base. */
-  rebase(): void {
-    this.#leastMs = this.#meanMs;
-  }
 }

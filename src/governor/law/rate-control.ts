@@ -70,10 +70,6 @@ export class RateControl {
     return Math.min(this.#slots.cap, this.#statedConcurrency);
   }
 
-  get stage(): Stage {
-    return this.#stage;
-  }
-
   /** The rate that was refused last, as far as it is known; null while nothing was. */
   get limitRps(): number | null {
     return Number.isFinite(this.#climb.failedRps) ? this.#climb.failedRps : null;

@@ -37,11 +37,13 @@ export function readSignals(response: Response, serverWallMs: number, profile?: 
   const isFresh = kinds !== 0 && (parseCount(header('age')) ?? 0) === 0;
   const limits = isFresh ? readLimits(header, { kinds, serverWallMs, profile }) : NO_LIMITS;
   const body = status === null ? undefined : readBody(status, bodyText);
+  const retryAfterMs = readWait(header, serverWallMs) ?? body?.waitMs ?? null;
+  const bucket = header('x-ratelimit-bucket') ?? header('x-ratelimit-resource') ?? null;
   return {
-    limits: withQueryCost(limits, bodyText),
-    retryAfterMs: readWait(header, serverWallMs) ?? body?.waitMs ?? null,
-    bucket: header('x-ratelimit-bucket') ?? header('x-ratelimit-resource') ?? null,
-    refusal: refusalOf(response, { header, body, profile }),
+    limits: withQueryCost(bucket === null ? limits : inBucket(limits, bucket), bodyText),
+    retryAfterMs,
+    bucket,
+    refusal: refusalOf(response, { header, body, profile, retryAfterMs }),
   };
 }
 
@@ -56,6 +58,11 @@ function readLimits(header: HeaderReader, { kinds, serverWallMs, profile }: Read
   const isWhole = ietf.some((limit) => limit.remaining !== null) || (kinds & DIALECT) === 0;
   const told = ietf.length > 0 && isWhole ? ietf : readDialects(header, context, profile);
   return kinds & VENDOR ? [...told, ...readVendors(header, context)] : told;
+}
+
+/** Limits of different buckets may come to one key: their names keep them apart. */
+function inBucket(limits: readonly StatedLimit[], bucket: string): StatedLimit[] {
+  return limits.map((limit) => ({ ...limit, name: `${bucket}: ${limit.name}` }));
 }
 
 /** Points of a query budget, counted in queries like this one. */
@@ -77,12 +84,19 @@ function readWait(header: HeaderReader, serverWallMs: number): number | undefine
 
 function refusalOf(
   { status }: Response,
-  facts: { header: HeaderReader; body: ReturnType<typeof readBody>; profile: Profile | undefined },
+  facts: {
+    header: HeaderReader;
+    body: ReturnType<typeof readBody>;
+    profile: Profile | undefined;
+    retryAfterMs: number | null;
+  },
 ): Signals['refusal'] {
-  const { header, body, profile } = facts;
+  const { header, body, profile, retryAfterMs } = facts;
   if (body !== undefined) return { kind: body.kind, reason: `status ${status}: ${body.reason}` };
   if (status === 429) return { kind: 'limit', reason: 'status 429' };
   if (status === 503 || status === 529) return { kind: 'overload', reason: `status ${status}` };
+  // Who may never have it is not told when to come again.
+  if (status === 403 && retryAfterMs !== null) return { kind: 'limit', reason: 'status 403' };
   const isSpent = profile?.limitsBy403 && status === 403 && parseCount(header('x-ratelimit-remaining')) === 0;
   return isSpent ? { kind: 'limit', reason: 'status 403 with nothing remaining' } : null;
 }
