@@ -7,6 +7,9 @@ export type PrintOptions = { color: boolean; columns?: number };
 
 const LABEL_COLUMNS = 11;
 const BAR_COLUMNS = 30;
+// 80 with the spaces between: a million requests, "1,234/s" and "0.596 ms" have room.
+const HOST_COLUMNS = 27;
+const CELL_COLUMNS = [9, 6, 6, 8, 9, 9];
 const MOST_HOSTS = 10;
 const MOST_FAILURES = 8;
 /** Wire and own work in words a reader of curl's output knows. */
@@ -140,7 +143,7 @@ function hostTable({ hosts }: Summary, paint: Painter): string[] {
   const rows = Object.entries(hosts).sort(([, a], [, b]) => b.requests - a.requests);
   if (rows.length === 0) return [];
   const more = rows.length - MOST_HOSTS;
-  const head = `${'Host'.padEnd(30)}${['sent', 'failed', '429', 'limit', 'p50', 'p95'].map(cell).join('')}`;
+  const head = `${'Host'.padEnd(HOST_COLUMNS)}${cellsOf(['sent', 'failed', '429', 'limit', 'p50', 'p95'])}`;
   return [
     paint('bold', head),
     ...rows.slice(0, MOST_HOSTS).flatMap(([host, summary]) => hostRows(host, summary, paint)),
@@ -158,14 +161,16 @@ function hostRows(host: string, summary: HostSummary, paint: Painter): string[] 
     formatMs(latencyMs.p50),
     formatMs(latencyMs.p95),
   ];
-  const lines = [`  ${clipMiddle(host, 27).padEnd(28)}${cells.map(cell).join('')}`];
+  const name = `  ${clipMiddle(host, HOST_COLUMNS - 2)}`.padEnd(HOST_COLUMNS);
+  const lines = [`${name}${cellsOf(cells)}`];
   if (givenUp !== null) lines.push(paint('yellow', `    given up: ${givenUp}`));
   else if (parkedUntil !== null) lines.push(paint('yellow', `    parked until ${parkedUntil}`));
   return lines;
 }
 
-function cell(text: string): string {
-  return text.padStart(8);
+/** A space before each, so that a figure wider than its column still stands apart. */
+function cellsOf(texts: readonly string[]): string {
+  return texts.map((text, index) => ` ${text.padStart(CELL_COLUMNS[index]!)}`).join('');
 }
 
 function failureList({ failures }: Summary, paint: Painter, columns: number): string[] {

@@ -57,9 +57,11 @@ export function startProgress({ ports, area, facts, color, quiet = false }: Prog
     const at = { nowMs: ports.clock.nowMs(), wallMs: ports.clock.wallMs() };
     eta.update(at.nowMs, { done: now.succeeded + now.failed + now.skipped, total: now.total });
     if (area.isTerminal) area.draw(view.lines(now, { ...at, columns: area.columns }));
-    else if (at.nowMs > beganMs) ports.log.info(view.plainLine(now));
+    else if (isUnderWay) ports.log.info(view.plainLine(now));
+    isUnderWay = true;
   };
-  const beganMs = ports.clock.nowMs();
+  // At its very start there is nothing to tell in a log: the first look is only what rates are counted from.
+  let isUnderWay = false;
   let cancel = (): void => {};
   const tick = (): void => {
     show();

@@ -74,8 +74,8 @@ Where a request spent its time
   held back    █████████████████████░░░░░░░░░  70 %
   first byte   █████████░░░░░░░░░░░░░░░░░░░░░  30 %
 
-Host                              sent  failed     429   limit     p50     p95
-  api.example.com                2,025      10      25  95.2/s   12 ms   1.4 s
+Host                             sent failed    429    limit       p50       p95
+  api.example.com               2,025     10     25   95.2/s     12 ms     1.4 s
 
 Failures
   10 × HTTP_404  api.example.com
@@ -112,6 +112,13 @@ test('a run that did nothing is one line and its counts', () => {
   expect(printSummary(empty, { color: false })).toBe(
     'Run practice finished in 21 s\n\n  Requests     0: 0 succeeded, 0 failed',
   );
+});
+
+test('figures of a host stand apart, the widest too', () => {
+  const latencyMs = { ...HOST.latencyMs, p50: 0.596, p95: 0.725 };
+  const hosts = { 'api.example.com': { ...HOST, requests: 1_234_567, limitRps: 100, latencyMs } };
+  const text = printSummary(summaryOf({ hosts }), { color: false });
+  expect(text).toMatch(/^ {2}api\.example\.com +1,234,567 +10 +25 +100\/s +0\.596 ms +0\.725 ms$/m);
 });
 
 test('parked and given-up hosts, and what would make it faster', () => {

@@ -142,6 +142,17 @@ test('elsewhere: a log line every 10 s, and no escape', async () => {
   expect(stream.text).toBe('');
 });
 
+test('elsewhere nothing is logged at the start, though the clock of a real machine never stands still', async () => {
+  const lines: string[] = [];
+  const restless = new (class extends FakeClock {
+    #looks = 0;
+    override nowMs = (): number => super.nowMs() + this.#looks++ / 1_000;
+  })();
+  const area = new LiveArea({ isTTY: false, write: () => {} });
+  startProgress({ ports: { clock: restless, log: logTo(lines) }, area, facts: factsOf, color: false });
+  expect(lines).toEqual([]);
+});
+
 test('quiet says nothing at all', async () => {
   const terminal = new FakeTerminal();
   const clock = new FakeClock();
