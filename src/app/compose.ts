@@ -162,7 +162,8 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     onRun: options.onRun,
   };
   const config = options.config ?? crawleeConfig();
-  crawler = new JsonCrawler(parts, { log: quietCrawleeLog(), ...options.crawlerOptions }, config);
+  const maxRequestsPerCrawl = input.maxRequestsPerCrawl ?? undefined;
+  crawler = new JsonCrawler(parts, { log: quietCrawleeLog(), maxRequestsPerCrawl, ...options.crawlerOptions }, config);
   return {
     crawler,
     queue,

@@ -64,8 +64,10 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
   options.onComposed(composition);
   const { crawler } = composition;
   let endedEarly: string | null = null;
+  const stopFeeding = new AbortController();
   const end = (reason: string): void => {
     endedEarly ??= reason;
+    stopFeeding.abort(FEEDING_STOPPED);
     crawler.stop();
     void crawler.autoscaledPool?.notify();
   };
@@ -91,11 +93,17 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
   });
   try {
     await monitor.start();
-    const feeding = feedAll(options, { composition, feed, origins });
+    const feeding = feedAll(options, {
+      composition,
+      feed,
+      origins,
+      signal: AbortSignal.any([signal, stopFeeding.signal]),
+    });
     // Its error, if any, is met below; until then it must not count as unhandled.
-    feeding.catch((error: unknown) => (signal.aborted ? undefined : crawler.fail(error)));
+    feeding.catch((error: unknown) => (signal.aborted || error === FEEDING_STOPPED ? undefined : crawler.fail(error)));
     await crawler.run();
-    if (!signal.aborted && endedEarly === null) await feeding;
+    if (crawler.hasReachedItsLimit) end(`maxRequestsPerCrawl (${job.input.maxRequestsPerCrawl}) is reached`);
+    if (!signal.aborted) await unlessStopped(feeding);
     await monitor.stop();
   } finally {
     stopped();
@@ -106,9 +114,22 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
   return { composition, counts, snapshots: monitor.snapshots, feed, endedEarly, wasInterrupted: signal.aborted };
 }
 
+/** Why sources are read no further: the crawl has ended before all is done. They are read on when it is continued. */
+const FEEDING_STOPPED = new Error('The crawl has ended');
+
+type Feeding = { composition: Composition; feed: FeedState; origins: Set<string>; signal: AbortSignal };
+
+async function unlessStopped(feeding: Promise<void>): Promise<void> {
+  try {
+    await feeding;
+  } catch (error) {
+    if (error !== FEEDING_STOPPED) throw error;
+  }
+}
+
 async function feedAll(
   { prepared, context, seeds }: CrawlRunOptions,
-  { composition, feed, origins }: { composition: Composition; feed: FeedState; origins: Set<string> },
+  { composition, feed, origins, signal }: Feeding,
 ): Promise<void> {
   const { job, run } = prepared;
   // Whoever joins works; the run's own process reads the sources.
@@ -126,7 +147,7 @@ async function feedAll(
     input: job.input,
     stdin: context.stdin,
     onMalformed: malformed.add,
-    signal: context.signal,
+    signal,
   };
   try {
     if (seeds !== null) await feedSeeds(options, seeds);

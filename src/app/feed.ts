@@ -40,6 +40,7 @@ export async function feedSources(options: FeedOptions): Promise<void> {
 export async function feedSeeds(options: FeedOptions, seeds: AsyncIterable<NewRequest>): Promise<void> {
   let batch: NewRequest[] = [];
   for await (const seed of seeds) {
+    options.signal.throwIfAborted();
     batch.push(seed);
     if (batch.length < SEEDS_A_BATCH) continue;
     await addBatch(options, batch);

@@ -27,6 +27,8 @@ export class RunMonitor {
   readonly #startedMs: number;
   readonly #slotWatch: SlotWatch;
   #counts: QueueCounts = { total: 0, succeeded: 0, failed: 0, skipped: 0, pending: 0 };
+  /** What earlier processes of the run had done: a run that was ended by a limit goes on when it is continued. */
+  #before: QueueCounts | null = null;
   #snapshots: KeySnapshot[] = [];
   #savedAtMs: number;
   #cancel: () => void = () => {};
@@ -75,6 +77,7 @@ export class RunMonitor {
     const { governor, recorder, client, crawler } = composition;
     const nowMs = ports.clock.nowMs();
     this.#counts = await store.queue.counts();
+    this.#before ??= this.#counts;
     this.#snapshots = governor.snapshot(nowMs);
     const { total, pending } = this.#counts;
     crawler.setCounts({ total, handled: total - pending });
@@ -82,7 +85,8 @@ export class RunMonitor {
     recorder.tick({ ...moment, maxConcurrency: input.maxConcurrency, connections: client.stats() });
     this.#slotWatch.look({ ...moment, nowMs, wallMs: ports.clock.wallMs() });
     const reason = limitReached(input, {
-      counts: this.#counts,
+      failed: this.#counts.failed - this.#before.failed,
+      succeeded: this.#counts.succeeded - this.#before.succeeded,
       elapsedMs: nowMs - this.#startedMs,
       idleForMs: this.#idleForMs(),
     });
@@ -111,12 +115,15 @@ export class RunMonitor {
 
 const HOSTS_LOOKED_AT = 100;
 
-/** @returns why the crawl has to end before all is done; null while it has not */
+/**
+ * @param now.failed and succeeded: by this process
+ * @returns why the crawl has to end before all is done; null while it has not
+ */
 export function limitReached(
-  input: Input,
-  now: { counts: QueueCounts; elapsedMs: number; idleForMs: number },
+  input: Pick<Input, 'maxDurationSecs' | 'maxFailures' | 'maxFailureShare' | 'maxWaitSecs'>,
+  now: { failed: number; succeeded: number; elapsedMs: number; idleForMs: number },
 ): string | null {
-  const { failed, succeeded } = now.counts;
+  const { failed, succeeded } = now;
   const handled = failed + succeeded;
   if (input.maxDurationSecs !== null && now.elapsedMs >= input.maxDurationSecs * SECOND_MS)
     return `maxDurationSecs (${input.maxDurationSecs}) is reached`;

@@ -143,6 +143,11 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
     return this.#pool?.currentConcurrency ?? 0;
   }
 
+  /** Whether it has handled as many requests as maxRequestsPerCrawl allows. */
+  get hasReachedItsLimit(): boolean {
+    return this.maxRequestsPerCrawl !== undefined && this.handledRequestsCount >= this.maxRequestsPerCrawl;
+  }
+
   /** Ends the crawl with an error: the store refuses, say. */
   fail(error: unknown): void {
     this.#pool?.fail(error);
