@@ -8,16 +8,19 @@ const OVERLOADED_SHARE = 0.95;
 /** Knows when our own process was the bottleneck. */
 export class LoadMonitor {
   readonly #clock: Clock;
+  readonly #busyShare: () => number;
   #cancel: (() => void) | null = null;
-  #last = performance.eventLoopUtilization();
   #overloadedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  /** @param busyShare share of busy time since it was asked last, 0 to 1 */
+  constructor(clock: Clock, busyShare: () => number = eventLoopShare()) {
     this.#clock = clock;
+    this.#busyShare = busyShare;
   }
 
   start(): void {
-    this.#last = performance.eventLoopUtilization();
+    this.#cancel?.();
+    this.#busyShare();
     this.#arm();
   }
 
@@ -33,11 +36,18 @@ export class LoadMonitor {
 
   #arm(): void {
     this.#cancel = this.#clock.schedule(INTERVAL_MS, () => {
-      const now = performance.eventLoopUtilization();
-      const share = performance.eventLoopUtilization(now, this.#last).utilization;
-      this.#last = now;
-      if (share >= OVERLOADED_SHARE) this.#overloadedAtMs = this.#clock.nowMs();
+      if (this.#busyShare() >= OVERLOADED_SHARE) this.#overloadedAtMs = this.#clock.nowMs();
       this.#arm();
     });
   }
+}
+
+function eventLoopShare(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
 }

@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createJsonCrawler, type JsonCrawlerSettings, type RunCrawler } from '../../../src/index.ts';
 import { openSqliteRun } from '../../../src/storage/sqlite/open.ts';
+import type { RunStore } from '../../../src/storage/store.ts';
 
 export type Kind = 'HttpCrawler' | 'JsonCrawler';
 
@@ -59,19 +60,29 @@ export class CrawlerBench {
   }
 
   /** The columns a run has stored of a dataset. */
-  async columnsOf(crawler: RunCrawler, dataset: string): Promise<string[]> {
-    const ports = { clock: systemClock, random: Math.random, log: silentLog };
-    const file = join(crawler.folder, 'run.sqlite');
-    const store = await openSqliteRun({ file, durability: 'normal', access: 'read', ports });
-    try {
-      return await store.datasets.columns(dataset);
-    } finally {
-      await store.close();
-    }
+  columnsOf(crawler: RunCrawler, dataset: string): Promise<string[]> {
+    return read(crawler, ({ datasets }) => datasets.columns(dataset));
+  }
+
+  /** The rows of a dataset as they are stored, sorted. */
+  async textsOf(crawler: RunCrawler, dataset: string): Promise<string[]> {
+    const rows = await read(crawler, ({ datasets }) => datasets.page(dataset, { afterSeq: 0, limit: 1_000_000 }));
+    return rows.map(({ json }) => json).sort();
   }
 
   async end(): Promise<void> {
     for (const crawler of this.#opened) await crawler.close();
     await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function read<T>(crawler: RunCrawler, look: (store: RunStore) => Promise<T>): Promise<T> {
+  const ports = { clock: systemClock, random: Math.random, log: silentLog };
+  const file = join(crawler.folder, 'run.sqlite');
+  const store = await openSqliteRun({ file, durability: 'normal', access: 'read', ports });
+  try {
+    return await look(store);
+  } finally {
+    await store.close();
   }
 }

@@ -25,13 +25,16 @@ export type Answering = (seen: Seen, earlier: number) => Answer | undefined;
  * A real server that gives back what it was asked: `{"method", "path", "headers", "body"}`. /status/503 answers with that
  * status, /flaky/2 with 500 twice and then well, /html as HTML, /redirect?to=URL sends on.
  */
-export async function startEcho(answering: Answering = () => undefined): Promise<EchoServer> {
+export async function startEcho(
+  answering: Answering = () => undefined,
+  { robots = null }: { robots?: string | null } = {},
+): Promise<EchoServer> {
   const seen: Seen[] = [];
   const counts = new Map<string, number>();
   const sockets = new Set<Socket>();
   const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     const one = await read(request);
-    if (one.path === '/robots.txt') return void response.writeHead(404).end();
+    if (one.path === '/robots.txt') return void response.writeHead(robots === null ? 404 : 200).end(robots ?? '');
     const earlier = counts.get(one.path) ?? 0;
     counts.set(one.path, earlier + 1);
     seen.push(one);
