@@ -61,6 +61,12 @@ export type RequeueSelection = {
   handledSinceMs?: number;
 };
 
+/** Requests handled so far, in the order they were added; `nextId` is where the next page begins, null = that was all. */
+export type HandledPage = { requests: (StoredRequest & { reason: string | null })[]; nextId: number | null };
+
+/** What takes the place of one row: all of it is the request's that the row came from. */
+export type RowReplacement = Pick<UnitOfWork, 'records' | 'requests' | 'values'> & { seq: number };
+
 /** All that one request did; committed as a whole or not at all. */
 export type UnitOfWork = {
   lease: Lease;
@@ -128,6 +134,8 @@ export interface QueueStore {
    * replaced when they are handled anew. @returns how many
    */
   requeue(selection: RequeueSelection): Promise<number>;
+  /** Looks at some thousand handled requests from `fromId` on (0 = the first), so a page may have none of the selection. */
+  handled(selection: RequeueSelection, fromId: number): Promise<HandledPage>;
   get(uniqueKey: string): Promise<StoredRequest | null>;
   /** From counters, no scan. */
   counts(): Promise<QueueCounts>;
@@ -153,6 +161,15 @@ export interface DatasetStore {
   /** Flattened column paths in first-seen order. */
   columns(dataset: string): Promise<string[]>;
   addColumns(dataset: string, paths: readonly string[]): Promise<void>;
+  /**
+   * Takes rows out of a dataset and writes what takes their place, all of it in one transaction. A row that is gone is
+   * left alone, with all that was to replace it. @returns how many rows were replaced, and how many requests were new
+   */
+  replace(
+    dataset: string,
+    replacements: readonly RowReplacement[],
+    columns: UnitOfWork['columns'],
+  ): Promise<{ replaced: number; added: number }>;
   drop(dataset: string): Promise<void>;
 }
 

@@ -1,8 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
-import type { DatasetInfo, DatasetStore, StoredRecord } from '../store.ts';
+import type { DatasetInfo, DatasetStore, RowReplacement, StoredRecord, UnitOfWork } from '../store.ts';
 import type { ColumnTable } from './columns.ts';
 import type { RowStatement, SqliteDatabase } from './database.ts';
 import { type RecordTables, tableOf } from './records.ts';
+import { type ReplacementParts, Replacements } from './replacements.ts';
 
 /** The datasets of one run. */
 export class SqliteDatasets implements DatasetStore {
@@ -13,11 +14,14 @@ export class SqliteDatasets implements DatasetStore {
   readonly #pages = new Map<number, RowStatement>();
   readonly #list: RowStatement;
 
-  constructor(database: SqliteDatabase, parts: { clock: Clock; records: RecordTables; columns: ColumnTable }) {
+  readonly #replacements: Replacements;
+
+  constructor(database: SqliteDatabase, parts: ReplacementParts & { clock: Clock; columns: ColumnTable }) {
     this.#database = database;
     this.#clock = parts.clock;
     this.#records = parts.records;
     this.#columns = parts.columns;
+    this.#replacements = new Replacements(database, parts);
     this.#list = database.prepareRows('SELECT name, count FROM dataset WHERE name IS NOT NULL ORDER BY id');
   }
 
@@ -56,6 +60,22 @@ export class SqliteDatasets implements DatasetStore {
         nowMs,
       );
       this.#records.flush(nowMs);
+    });
+  }
+
+  async replace(
+    dataset: string,
+    replacements: readonly RowReplacement[],
+    columns: UnitOfWork['columns'],
+  ): Promise<{ replaced: number; added: number }> {
+    return this.#database.write(() => {
+      const id = this.#records.find(dataset);
+      if (id === null) return { replaced: 0, added: 0 };
+      const nowMs = this.#clock.wallMs();
+      const done = this.#replacements.replace(id, replacements, nowMs);
+      this.#columns.addAll(columns, nowMs);
+      this.#records.flush(nowMs);
+      return done;
     });
   }
 

@@ -2,7 +2,7 @@ import type { StorageClient } from '@crawlee/types';
 import type { Ports } from '../../core/ports.ts';
 import { type Connect, type Connection, createConnection } from '../crawlee/connection.ts';
 import { CrawleeStorages } from '../crawlee/crawlee-storages.ts';
-import type { RunStore } from '../store.ts';
+import type { NewRequest, RunStore } from '../store.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { ColumnTable } from './columns.ts';
 import { type Durability, SqliteDatabase } from './database.ts';
@@ -58,9 +58,11 @@ function buildStore(database: SqliteDatabase, { ports, isOwner }: { ports: Ports
   const records = new RecordTables(database);
   const columns = new ColumnTable(database, records);
   const values = new ValueTable(database);
+  const queue = new SqliteQueue(database, { ports, queueId: RUN_QUEUE_ID, records, columns, values, isOwner });
+  const addRequests = (requests: readonly NewRequest[]): number => queue.addWithin(requests);
   return {
-    queue: new SqliteQueue(database, { ports, queueId: RUN_QUEUE_ID, records, columns, values, isOwner }),
-    datasets: new SqliteDatasets(database, { clock: ports.clock, records, columns }),
+    queue,
+    datasets: new SqliteDatasets(database, { clock: ports.clock, records, columns, values, addRequests }),
     values: new SqliteValues(database, values),
     storageClient: new CrawleeStorages(connectOnce(database, ports)),
     close: async () => database.close(),

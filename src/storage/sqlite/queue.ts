@@ -8,6 +8,7 @@ import type {
   Claim,
   ClaimOptions,
   CommitResult,
+  HandledPage,
   Lease,
   NewRequest,
   QueueCounts,
@@ -24,6 +25,7 @@ import { Commits } from './commits.ts';
 import { QueueCounters } from './counters.ts';
 import type { RowStatement, SqliteDatabase } from './database.ts';
 import { Delays } from './delays.ts';
+import { HandledRequests } from './handled-requests.ts';
 import { HostTable } from './hosts.ts';
 import { Leases } from './leases.ts';
 import { ReadyRows } from './ready.ts';
@@ -60,6 +62,7 @@ export class SqliteQueue implements QueueStore {
   readonly #claims: Claims;
   readonly #commits: Commits;
   readonly #requeue: Requeue;
+  readonly #handled: HandledRequests;
   readonly #hosts: HostTable;
   readonly #selectStored: RowStatement;
   readonly #selectHandled: RowStatement;
@@ -83,6 +86,7 @@ export class SqliteQueue implements QueueStore {
     this.#claims = new Claims(database, { ...shared, worker, leases: this.#leases });
     this.#commits = new Commits(database, { ...parts, ...shared, additions: this.#additions });
     this.#requeue = new Requeue(database, shared);
+    this.#handled = new HandledRequests(database, shared);
     this.#selectHandled = database.prepareRows('SELECT 1 FROM done WHERE request_id = ? AND result > 0');
     this.#selectStored = database.prepareRows(
       `SELECT ${REQUEST_COLUMNS}, host_id, CASE WHEN result > 0 THEN handled_at END,
@@ -147,6 +151,10 @@ export class SqliteQueue implements QueueStore {
     return requeued;
   }
 
+  async handled(selection: RequeueSelection, fromId: number): Promise<HandledPage> {
+    return this.#database.read(() => this.#handled.page(selection, fromId, this.#requeue.lastId()));
+  }
+
   async get(uniqueKey: string): Promise<StoredRequest | null> {
     return this.#database.read(() => {
       const rowId = this.#rows.find(uniqueKey);
@@ -176,6 +184,16 @@ export class SqliteQueue implements QueueStore {
 
   async pendingHosts(limit: number): Promise<{ host: string; pending: number }[]> {
     return this.#database.read(() => this.#counters.pendingHosts(limit));
+  }
+
+  /** Within a write transaction: adds requests that come with rows of a dataset. @returns how many were new */
+  addWithin(requests: readonly NewRequest[]): number {
+    if (requests.length === 0) return 0;
+    const nowMs = this.#now();
+    const added = requests.filter((request) => this.#additions.add(request, { nowMs, forefront: false }).isNew);
+    this.#additions.flush();
+    this.#counters.flush(nowMs);
+    return added.length;
   }
 
   #addSome(requests: readonly NewRequest[], forefront: boolean): Promise<AddResult[]> {

@@ -14,6 +14,7 @@ export class RecordTables {
   readonly #database: SqliteDatabase;
   readonly #touched = new Map<string, OpenDataset>();
   readonly #inserts = new Map<number, RowStatement>();
+  readonly #takes = new Map<number, RowStatement>();
   readonly #select: RowStatement;
   readonly #nextSeq: RowStatement;
   readonly #create: RowStatement;
@@ -76,6 +77,14 @@ export class RecordTables {
     }
   }
 
+  /** Within a write transaction: takes one row out. @returns which request it came from; null when it is not there */
+  take(datasetId: number, seq: number, nowMs: number): { requestId: number | null } | null {
+    const row = this.#takeFrom(datasetId).get(seq);
+    if (!row) return null;
+    this.#uncount.run(1, nowMs, datasetId);
+    return { requestId: row[0] as number | null };
+  }
+
   /** Creates a dataset's table. */
   createTable(datasetId: number): void {
     this.#database.exec(
@@ -127,6 +136,15 @@ export class RecordTables {
     return insert;
   }
 
+  #takeFrom(datasetId: number): RowStatement {
+    let take = this.#takes.get(datasetId);
+    if (!take) {
+      take = this.#database.prepareRows(`DELETE FROM ${tableOf(datasetId)} WHERE seq = ? RETURNING request_id`);
+      this.#takes.set(datasetId, take);
+    }
+    return take;
+  }
+
   #exists(datasetId: number): boolean {
     return this.#database.prepareRows('SELECT 1 FROM dataset WHERE id = ?').get(datasetId) !== undefined;
   }
@@ -134,6 +152,7 @@ export class RecordTables {
   #forget(): void {
     this.#touched.clear();
     this.#inserts.clear();
+    this.#takes.clear();
   }
 }
 

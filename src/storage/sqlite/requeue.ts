@@ -1,14 +1,19 @@
 import type { RequeueSelection } from '../store.ts';
 import { RETRY_RANK } from './additions.ts';
 import type { QueueCounters } from './counters.ts';
-import type { RowStatement, SqliteDatabase } from './database.ts';
+import type { Cell, RowStatement, SqliteDatabase } from './database.ts';
 import type { ReadyRows } from './ready.ts';
 import { RESULT_CODES } from './results.ts';
 
 type Row = [requestId: number, hostId: number, reason: string | null];
 
 /** What one step looks at, so that the event loop is free in between. */
-const ROWS_A_STEP = 5_000;
+export const ROWS_A_STEP = 5_000;
+/** The handled requests of a selection, of those with ids from ?1 (not included) to ?2; parameters: `selectionParameters`. */
+export const SELECTED_REQUESTS = `FROM done CROSS JOIN request ON request.id = request_id
+   WHERE request_id > ?1 AND request_id <= ?2 AND result = ?3 AND handled_at >= ?4 AND queue_id = ?5
+   AND (?6 IS NULL OR reason IN (SELECT value FROM json_each(?6)))
+   AND (?7 IS NULL OR host_id IN (SELECT host.id FROM host JOIN json_each(?7) ON host.name = value))`;
 // A done row of a request that waits again: kept for its records, which are replaced when it is handled anew.
 const REQUEUED = 0;
 
@@ -26,12 +31,7 @@ export class Requeue {
     this.#counters = parts.counters;
     this.#ready = parts.ready;
     this.#lastId = database.prepareRows('SELECT coalesce(max(request_id), 0) FROM done');
-    this.#select = database.prepareRows(
-      `SELECT request_id, host_id, reason FROM done CROSS JOIN request ON request.id = request_id
-       WHERE request_id > ?1 AND request_id <= ?2 AND result = ?3 AND handled_at >= ?4 AND queue_id = ?5
-       AND (?6 IS NULL OR reason IN (SELECT value FROM json_each(?6)))
-       AND (?7 IS NULL OR host_id IN (SELECT host.id FROM host JOIN json_each(?7) ON host.name = value))`,
-    );
+    this.#select = database.prepareRows(`SELECT request_id, host_id, reason ${SELECTED_REQUESTS}`);
     this.#markDone = database.prepareRows(`UPDATE done SET result = ${REQUEUED} WHERE request_id = ?`);
   }
 
@@ -53,10 +53,16 @@ export class Requeue {
     return { requeued: rows.length, upTo };
   }
 
-  #rows({ result, reasons, hosts, handledSinceMs }: RequeueSelection, afterId: number, upTo: number): Row[] {
-    const list = (values: readonly string[] | undefined): string | null => (values ? JSON.stringify(values) : null);
-    const since = handledSinceMs ?? 0;
-    const code = RESULT_CODES[result];
-    return this.#select.all(afterId, upTo, code, since, this.#queueId, list(reasons), list(hosts)) as Row[];
+  #rows(selection: RequeueSelection, afterId: number, upTo: number): Row[] {
+    return this.#select.all(afterId, upTo, ...selectionParameters(selection, this.#queueId)) as Row[];
   }
+}
+
+/** @returns the parameters ?3 to ?7 of `SELECTED_REQUESTS` */
+export function selectionParameters(
+  { result, reasons, hosts, handledSinceMs = 0 }: RequeueSelection,
+  queueId: number,
+): Cell[] {
+  const list = (values: readonly string[] | undefined): string | null => (values ? JSON.stringify(values) : null);
+  return [RESULT_CODES[result], handledSinceMs, queueId, list(reasons), list(hosts)];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type CreateRun, rowsOf, useBench } from './harness.ts';
+import { type CreateRun, claimOne, commitOne, request, requests, rowsOf, unit, useBench } from './harness.ts';
 
 export function describeDatasets(createRun: CreateRun): void {
   describe('datasets', () => {
@@ -65,6 +65,55 @@ export function describeDatasets(createRun: CreateRun): void {
       await store.datasets.push('default', ['2']);
       expect(await rowsOf(store, 'default')).toEqual(['2']);
       expect(await store.datasets.columns('default')).toEqual([]);
+    });
+
+    test("have rows replaced, with requests and values, at once; what takes their place is their request's", async () => {
+      const { store } = bench();
+      await store.queue.add(requests('a.example', 1));
+      const records = ['1', '2', '3'].map((json) => ({ dataset: 'invalid', json }));
+      await commitOne(store, unit(await claimOne(store), { records: [...records, { dataset: 'kept', json: '0' }] }));
+      const rows = await store.datasets.page('invalid', { afterSeq: 0, limit: 10 });
+      const [first, second] = rows.map(({ seq }) => seq) as [number, number, number];
+      const replacements = [
+        { seq: first, records: [{ dataset: 'kept', json: '10' }], requests: [], values: [] },
+        {
+          seq: second,
+          records: [
+            { dataset: 'invalid', json: '20' },
+            { dataset: 'new', json: '21' },
+          ],
+          requests: [request('a.example', 0), request('b.example', 'more')],
+          values: [{ key: 'seen', json: 'true' }],
+        },
+      ];
+      const columns = [{ dataset: 'new', path: 'x' }];
+      expect(await store.datasets.replace('invalid', replacements, columns)).toEqual({ replaced: 2, added: 1 });
+      expect(await rowsOf(store, 'invalid')).toEqual(['3', '20']);
+      expect(await rowsOf(store, 'kept')).toEqual(['0', '10']);
+      expect(await store.datasets.columns('new')).toEqual(['x']);
+      expect(await store.values.get('seen')).toBe(true);
+      expect(await store.datasets.list()).toEqual([
+        { name: 'invalid', count: 2 },
+        { name: 'kept', count: 2 },
+        { name: 'new', count: 1 },
+      ]);
+      expect(await store.queue.counts()).toMatchObject({ total: 2, pending: 1 });
+      expect(await store.datasets.replace('invalid', replacements, columns)).toEqual({ replaced: 0, added: 0 });
+      expect(await rowsOf(store, 'kept')).toEqual(['0', '10']);
+      // Handled anew, the request replaces those rows as it would have replaced the first ones.
+      await commitOne(store, unit(await claimOne(store), { records: [{ dataset: 'kept', json: 'b' }] }));
+      expect(await store.queue.requeue({ result: 'succeeded', hosts: ['a.example'] })).toBe(1);
+      await commitOne(store, unit(await claimOne(store), { records: [{ dataset: 'kept', json: 'a' }] }));
+      expect(await rowsOf(store, 'invalid')).toEqual([]);
+      expect(await rowsOf(store, 'new')).toEqual([]);
+      expect(await rowsOf(store, 'kept')).toEqual(['b', 'a']);
+    });
+
+    test('replace nothing of a dataset that is not there', async () => {
+      const { store } = bench();
+      const replacement = { seq: 1, records: [{ dataset: 'x', json: '1' }], requests: [], values: [] };
+      expect(await store.datasets.replace('none', [replacement], [])).toEqual({ replaced: 0, added: 0 });
+      expect(await store.datasets.list()).toEqual([]);
     });
 
     test('outlive their process', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { HandledPage, RequeueSelection } from '../../../src/storage/store.ts';
 import {
   type CreateRun,
   claimAll,
@@ -233,6 +234,41 @@ export function describeCommitting(createRun: CreateRun): void {
       await store.queue.requeue({ result: 'failed' });
       await commitOne(store, unit(await claimOne(store)));
       expect(await rowsOf(store, 'failures')).toEqual(['"new"']);
+    });
+
+    test('leaves failed requests to be read, page by page, whole and unchanged', async () => {
+      const { store } = bench();
+      const data = '{"payload":"x"}';
+      await store.queue.add([
+        ...requests('a.example', 6_000),
+        request('b.example', 'post', { uniqueKey: 'own', method: 'POST', label: 'items', data }),
+        request('c.example', 'waits'),
+      ]);
+      for (const leased of await claimAll(store, { limit: 7_000, perHost: 7_000 })) {
+        if (leased.host === 'c.example') continue;
+        const isFailed = leased.host === 'b.example' || leased.url.endsWith('/3') || leased.url.endsWith('/5999');
+        const outcome = isFailed ? failed(leased.host === 'b.example' ? 'HTTP_500' : 'HTTP_404') : undefined;
+        await commitOne(store, unit(leased, outcome === undefined ? {} : { outcome }));
+      }
+      const read = async (selection: RequeueSelection) => {
+        const seen: HandledPage['requests'] = [];
+        for (let from: number | null = 0; from !== null; ) {
+          const page: HandledPage = await store.queue.handled(selection, from);
+          seen.push(...page.requests);
+          from = page.nextId;
+        }
+        return seen;
+      };
+      const all = await read({ result: 'failed' });
+      expect(all.map(({ url }) => url)).toEqual([
+        'https://a.example/3',
+        'https://a.example/5999',
+        'https://b.example/post',
+      ]);
+      expect(all.at(-1)).toMatchObject({ uniqueKey: 'own', method: 'POST', label: 'items', data, reason: 'HTTP_500' });
+      expect(all.at(-1)?.handledAtMs).toBe(bench().clock.wallMs());
+      expect(await read({ result: 'failed', reasons: ['HTTP_404'], hosts: ['b.example'] })).toEqual([]);
+      expect(await store.queue.counts()).toMatchObject({ failed: 3, pending: 1 });
     });
   });
 }
