@@ -168,7 +168,7 @@ test('a 503 that comes back for one URL again and again is that URL’s fault: i
     time.nowMs += 30;
     return answer({ url, sentAtMs, status: 503 });
   });
-  expect(verdicts).toEqual(['failed', 'failed', 'failed', 'failed', 'failed', 'failed']);
+  expect(verdicts).toEqual(['failed', 'failed', 'limited', 'failed', 'failed', 'failed']);
 });
 
 test('a server that fails one request in a hundred is not slowed down for', () => {

@@ -1,24 +1,33 @@
-// What is remembered: a refusal counts half after 35 answers.
-const KEPT_AN_ANSWER = 0.98;
-// Three in about 40 answers: a server that fails 1 request in 100 gets there once in a thousand answers or less, one
-// that is asked for a tenth more than it serves, within 30.
-const MOST_LONE = 2.5;
+/** A count that fades with every other answer, and from where on it is no chance any more. */
+type Fading = { kept: number; most: number };
+
+// Two within 8 answers: a server that fails 1 request in 100 does that for 1 failure in 12, one that is asked for
+// twice what it serves at once.
+const CLOSE: Fading = { kept: 0.92, most: 1.5 };
+// Three or four within some 40 answers: what a server does that is asked for a tenth more than it serves.
+const FREQUENT: Fading = { kept: 0.98, most: 2.5 };
 
 /**
  * Tells a server that fails now and then from one that is asked for too much, where both answer 503: by how close
- * together such answers come.
+ * together such answers come, and by how near the known limit they are.
  */
 export class Overloads {
-  #recent = 0;
+  #close = 0;
+  #frequent = 0;
 
   /** Any other answer came. */
   answered(): void {
-    this.#recent *= KEPT_AN_ANSWER;
+    this.#close *= CLOSE.kept;
+    this.#frequent *= FREQUENT.kept;
   }
 
-  /** @returns whether this one stands alone: a fault of the server's, that says nothing of the rate */
-  refused(): boolean {
-    this.#recent += 1;
-    return this.#recent < MOST_LONE;
+  /**
+   * @param isNearLimit a refusal is no surprise at this rate: then one is enough
+   * @returns whether this one stands alone: a fault of the server's, that says nothing of the rate
+   */
+  refused(isNearLimit: boolean): boolean {
+    this.#close += 1;
+    this.#frequent += 1;
+    return !isNearLimit && this.#close < CLOSE.most && this.#frequent < FREQUENT.most;
   }
 }

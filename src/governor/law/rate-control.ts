@@ -6,6 +6,7 @@ import { Goodput } from './goodput.ts';
 import { Latency } from './latency.ts';
 import { Slots } from './slots.ts';
 import { capAtKnee, doublingMs, growthPerAnswer, isKnee, startIntervalMs } from './slow-start.ts';
+import { Trim } from './trim.ts';
 
 /** How a key's rate is looked for. */
 export type RateControlOptions = {
@@ -35,6 +36,7 @@ const PACE_SLACK = 1.05;
 const SLOWED_GOODPUT = 0.75;
 const SLOWED_LATENCY = 2.5;
 const LONG_WAIT_MS = 2_000;
+const NEAR_SHARE = 0.85;
 
 /** Finds and holds one key's rate and concurrency: every number here follows from samples and time. */
 export class RateControl {
@@ -53,6 +55,7 @@ export class RateControl {
   #checkedAtMs = 0;
   #goodputAtCheck = 0;
   #bestGoodput = 0;
+  readonly #trim = new Trim();
   #cut: PendingCut | null = null;
   #explain: string | null = null;
   #slotBlames = 0;
@@ -73,6 +76,12 @@ export class RateControl {
   /** The rate that was refused last, as far as it is known; null while nothing was. */
   get limitRps(): number | null {
     return Number.isFinite(this.#climb.failedRps) ? this.#climb.failedRps : null;
+  }
+
+  /** Whether a refusal now would be no surprise: the rate is near the level that failed, or a slot more is tried. */
+  get isNearLimit(): boolean {
+    if (this.#stage !== 'paced') return false;
+    return this.#slots.isTrying || this.#climb.requestsPerSecond >= NEAR_SHARE * this.#climb.failedRps;
   }
 
   /** The rate it is paced at; null = only slots hold it back. */
@@ -119,7 +128,7 @@ export class RateControl {
 
   /** Sends wait for a slot though the pace would allow them. */
   slotsBind(nowMs: number): void {
-    if (this.#stage === 'alone' || this.#stage === 'growing') return;
+    if (this.#stage === 'alone' || this.#stage === 'growing' || this.#trim.isOn) return;
     this.#slots.tryMore({ nowMs, latencyMs: this.latency.meanMs });
   }
 
@@ -164,7 +173,8 @@ export class RateControl {
     this.#checkedAtMs = nowMs;
     this.#goodputAtCheck = goodput;
     if (!isKnee({ goodput, goodputBefore, latencyMs, leastLatencyMs })) return;
-    this.#slots.set(capAtKnee(this.#bestGoodput, leastLatencyMs), nowMs);
+    this.#slots.set(capAtKnee(goodput, leastLatencyMs), nowMs);
+    this.#trim.start(nowMs, this.#slots.cap);
     this.#stopGrowing(`more requests in flight only make the server slower (${Math.round(latencyMs)} ms)`);
   }
 
@@ -184,6 +194,8 @@ export class RateControl {
       goodput < SLOWED_GOODPUT * expected && this.latency.meanMs > SLOWED_LATENCY * this.latency.leastMs;
     this.#checkedAtMs = nowMs;
     this.#bestGoodput = Math.max(goodput, this.#bestGoodput * 0.99);
+    const trimmed = this.#trim.step({ nowMs, goodput, cap: this.#slots.cap });
+    if (trimmed !== null) this.#slots.set(trimmed, nowMs);
     if (!hasSlowed) return;
     const cap = capAtKnee(goodput, this.latency.leastMs);
     if (cap >= this.#slots.cap) return;
@@ -263,7 +275,9 @@ export class RateControl {
   /** The lone request after the wait was answered: decides how to go on. */
   reopened(nowMs: number): void {
     const cut = this.#cut;
-    if (cut && !cut.isInnocent) this.#settle(cut, nowMs);
+    // Where nothing was accepted yet there is no rate to learn from.
+    const hasServed = this.#stage === 'paced' || this.#acceptedSinceOpened > 0;
+    if (cut && !cut.isInnocent && hasServed) this.#settle(cut, nowMs);
     this.#cut = null;
     this.#openedAtMs = nowMs;
     this.#acceptedSinceOpened = 0;

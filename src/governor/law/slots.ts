@@ -32,6 +32,11 @@ export class Slots {
     return this.#cap >= this.#ceiling;
   }
 
+  /** A slot more than is proven is in use. */
+  get isTrying(): boolean {
+    return this.#trialFrom !== null;
+  }
+
   get exact(): number {
     return this.#cap;
   }

@@ -1,29 +1,32 @@
 import { expect, test } from 'vitest';
 import { Overloads } from '../../../src/governor/law/overloads.ts';
 
-/** How many of `count` answers, every nth a 503, are taken for a limit. */
-function takenForLimit(count: number, everyNth: number): number {
+/** Which 503s (from 1) are taken for a limit when every nth of `count` answers is one. */
+function takenForLimit(count: number, everyNth: number): number[] {
   const overloads = new Overloads();
-  let taken = 0;
+  const taken: number[] = [];
   for (let index = 1; index <= count; index++) {
     if (index % everyNth !== 0) overloads.answered();
-    else if (!overloads.refused()) taken += 1;
+    else if (!overloads.refused(false)) taken.push(index / everyNth);
   }
   return taken;
 }
 
 test('one in a hundred, or in fifty, stands alone', () => {
-  expect(takenForLimit(10_000, 100)).toBe(0);
-  expect(takenForLimit(10_000, 50)).toBe(0);
+  expect(takenForLimit(10_000, 100)).toEqual([]);
+  expect(takenForLimit(10_000, 50)).toEqual([]);
 });
 
-test('one in ten does not: the third of them is a limit', () => {
-  expect(takenForLimit(20, 10)).toBe(0);
-  expect(takenForLimit(30, 10)).toBe(1);
-  expect(takenForLimit(100, 10)).toBe(8);
+test('one in ten does not from the third on, one in fifteen from the fourth', () => {
+  expect(takenForLimit(50, 10)).toEqual([3, 4, 5]);
+  expect(takenForLimit(90, 15)).toEqual([4, 5, 6]);
 });
 
-test('three at once do not', () => {
-  const overloads = new Overloads();
-  expect([overloads.refused(), overloads.refused(), overloads.refused()]).toEqual([true, true, false]);
+test('two close together do not', () => {
+  expect(takenForLimit(8, 4)).toEqual([2]);
+});
+
+test('near the limit that is known one is enough, well below it is not', () => {
+  expect(new Overloads().refused(true)).toBe(false);
+  expect(new Overloads().refused(false)).toBe(true);
 });
