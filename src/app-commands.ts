@@ -22,6 +22,15 @@ export type CommandContext = {
   env: Readonly<Record<string, string | undefined>>;
 };
 
+/** A request as it is shown before it is sent: references are not filled in, other secrets hidden. */
+export type PlannedRequest = {
+  method: string;
+  url: string;
+  label: string | null;
+  headers: Readonly<Record<string, string>>;
+  payload: string | null;
+};
+
 /**
  * What src/app.ts exports and the command line calls. All throw UsageError (exit 2) or EnvironmentError (exit 1); when
  * the signal aborts they save what there is and return, or throw the signal's reason.
@@ -32,6 +41,8 @@ export type AppCommands = {
    * @returns exitCode 0 or 3; a summary of state `interrupted` ends with the signal's code instead
    */
   crawl(job: CrawlJob, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 | 3 }>;
+  /** @returns the first requests of a crawl: all of an api, a few of the routes and of each list. Nothing is sent. */
+  dryRun(job: CrawlJob, context: CommandContext): Promise<{ requests: readonly PlannedRequest[]; hasMore: boolean }>;
   /** Puts failed requests back, then as `crawl`. */
   retryFailed(job: RetryJob, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 | 3 }>;
   /** @returns absolute paths of the files written */

@@ -7,6 +7,9 @@ import type { AppCommands } from './app-commands.ts';
 export const crawl: AppCommands['crawl'] = async (job, context) =>
   (await import('./app/crawl-command.ts')).crawl(job, context);
 
+export const dryRun: AppCommands['dryRun'] = async (job, context) =>
+  (await import('./app/dry-run.ts')).dryRun(job, context);
+
 export const retryFailed: AppCommands['retryFailed'] = async (job, context) =>
   (await import('./app/retry-command.ts')).retryFailed(job, context);
 

@@ -5,18 +5,18 @@ import type { Summary } from '../core/summary.ts';
 import { BUNDLED_PRACTICE_API } from '../practice-api/options.ts';
 import type { PracticeApi } from '../practice-api/start-practice-api.ts';
 import { sourcesFingerprint } from '../queue/sources/fingerprint.ts';
-import { requireUrls } from '../queue/sources/require-urls.ts';
 import { printSummary } from '../report/print-summary.ts';
 import { routes as ownRoutes } from '../routes/index.ts';
 import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
 import { readRun } from '../storage/runs.ts';
 import type { Composition } from './compose.ts';
 import { type CrawlEnd, runCrawl } from './crawl-run.ts';
-import { compileDeclaredApi, inspectDeclaredApi } from './declared-api.ts';
+import { compileDeclaredApi } from './declared-api.ts';
 import { failuresByLabel } from './failures-of.ts';
 import { plainListOf } from './plain-list-of.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
+import { requireUsable } from './require-usable.ts';
 import { fingerprintOf, loadMeta, saveMeta } from './run-meta.ts';
 import { summaryOf } from './run-summary.ts';
 import { openVault, requireSecrets } from './secrets.ts';
@@ -58,13 +58,10 @@ async function prepare(
   asked: CrawlJob,
   { routes, context, isPractice }: Surroundings & { isPractice: boolean },
 ): Promise<PreparedRun> {
-  const { ports, signal, stdin } = context;
+  const { ports, signal } = context;
   const job = isPractice && !asked.runGiven ? { ...asked, run: PRACTICE_RUN, fresh: true } : asked;
   await checkOutputs({ outputs: job.outputs, own: await filesOf(job, ports), force: job.force });
   await requireUsable(job, context);
-  const { method, body, api, routes: usesRoutes } = job.input;
-  const mayBeEmpty = api !== undefined || usesRoutes;
-  if (job.inputs.length > 0) await requireUrls(job.inputs, { defaults: { method, body }, stdin, signal, mayBeEmpty });
   const fingerprint = async (): Promise<string> =>
     fingerprintOf(job, { sources: await sourcesFingerprint(job.inputs, signal), labels: routes.labels });
   return prepareRun(job, fingerprint, ports);
@@ -109,7 +106,8 @@ async function crawlPrepared(
   meta.exports = [...new Set([...meta.exports, ...files])];
   meta.isFinished = isFinished;
   await saveMeta(run.store.values, meta);
-  const completeness = api === null ? null : resources.map((resource) => resource.completeness);
+  // A sample is not complete, and is not meant to be.
+  const completeness = api === null || job.samplePages !== null ? null : resources.map((resource) => resource.completeness);
   const summary = await summaryOf({ prepared, end, exports: files, completeness });
   if (!job.join) {
     await writeReport({
@@ -135,18 +133,9 @@ async function filesOf({ storageDir, run: name }: CrawlJob, ports: Ports): Promi
   return new Set(meta?.exports ?? []);
 }
 
-/**
- * Checks what the input document says before anything is started. A run that is resumed has been checked before.
- * @throws UsageError with every problem
- */
-async function requireUsable(job: CrawlJob, { env }: CommandContext): Promise<void> {
-  if (job.source === 'resume') return;
-  plainListOf(job.input);
-  requireSecrets(job.input, openVault(env, job.baseDir));
-  await inspectDeclaredApi(job, env);
-}
-
 async function sayHowItBegins({ isResumed, job, run }: PreparedRun, { ports }: CommandContext): Promise<void> {
+  if (job.samplePages !== null)
+    ports.log.info(`A sample: ${job.samplePages} pages of each resource at most, into run "${job.run}".`);
   if (!isResumed) return;
   const { total, pending } = await run.store.queue.counts();
   ports.log.info(`Continuing run "${job.run}": ${total - pending} of ${total} requests are done.`);

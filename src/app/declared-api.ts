@@ -13,7 +13,8 @@ export type DeclaredApiOptions = {
   job: CrawlJob;
   env: Readonly<Record<string, string | undefined>>;
   ports: Ports;
-  values: ValueStore;
+  /** null = nothing is remembered. */
+  values: ValueStore | null;
   /** Asked for late: the crawl it belongs to is put together after the api. */
   fetch: () => SideFetch;
 };
@@ -63,6 +64,6 @@ function contextOf({ job, env, ports, values, fetch }: DeclaredApiOptions): ApiC
     clock: ports.clock,
     log: ports.log,
     values,
-    samplePages: null,
+    samplePages: job.samplePages,
   };
 }

@@ -42,7 +42,7 @@ function open(job: CrawlJob, ports: Ports): Promise<OpenRun> {
 }
 
 function mustBeginAnew(job: CrawlJob, stored: RunMeta): boolean {
-  return !job.join && (job.fresh || stored.isFinished);
+  return !job.join && (job.fresh || stored.isFinished || stored.samplePages !== undefined);
 }
 
 type Beginning = { run: OpenRun; stored: RunMeta | null; wanted: string | null; ports: Ports };
@@ -75,6 +75,7 @@ function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'fingerpr
     baseDir,
     inputs,
     exports,
+    ...(job.samplePages === null ? {} : { samplePages: job.samplePages }),
   };
 }
 
@@ -88,7 +89,8 @@ function resumedJob(job: CrawlJob, stored: RunMeta): CrawlJob {
   const missing = secretsStillMissing(stored.missingSecrets, job.overrides);
   if (missing.length > 0) throw new UsageError(missing.map((path) => secretMissing(job.run, path)));
   const loaded = resumeInput(stored.document, job.overrides);
-  return { ...job, ...loaded, source: stored.source, baseDir: stored.baseDir, inputs: stored.inputs };
+  const { source, baseDir, inputs, samplePages = null } = stored;
+  return { ...job, ...loaded, source, baseDir, inputs, samplePages };
 }
 
 function secretMissing(run: string, path: string): string {

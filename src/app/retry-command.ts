@@ -24,6 +24,8 @@ async function putBack({ crawl: { storageDir, run: name }, selection }: RetryJob
   try {
     const meta = await loadMeta(run.store.values);
     if (meta === null) throw new UsageError(`Run "${name}" was never begun: nothing of it can be tried again.`);
+    if (meta.samplePages !== undefined)
+      throw new UsageError(`Run "${name}" is a sample, which is begun anew each time: crawl it again.`);
     const count = await run.store.queue.requeue({ result: 'failed', ...selection });
     // Even with none to retry it is opened to be continued, and not begun anew.
     await saveMeta(run.store.values, { ...meta, isFinished: false });

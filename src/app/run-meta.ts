@@ -16,6 +16,8 @@ export type RunMeta = {
   missingSecrets: readonly string[];
   baseDir: string;
   inputs: readonly SourceSpec[];
+  /** Pages of each resource, of a run that is a sample. */
+  samplePages?: number;
   /** Absolute paths of files that are the run's own: they may be replaced. */
   exports: string[];
 };
@@ -82,14 +84,15 @@ const TUNING: ReadonlySet<string> = new Set([
  * @param sources what tells the URL sources apart, contents included
  */
 export function fingerprintOf(
-  job: Pick<CrawlJob, 'source' | 'document'>,
+  job: Pick<CrawlJob, 'source' | 'document' | 'samplePages'>,
   { sources, labels }: { sources: string; labels: readonly string[] },
 ): string {
   const what = Object.entries(job.document)
     .filter(([key]) => !TUNING.has(key))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const usesRoutes = job.source === 'routes' || job.document.routes === true;
+  const sample = job.samplePages === null ? [] : [job.samplePages];
   return createHash('sha256')
-    .update(JSON.stringify([job.source, what, sources, usesRoutes ? labels : []]))
+    .update(JSON.stringify([job.source, what, sources, usesRoutes ? labels : [], ...sample]))
     .digest('hex');
 }

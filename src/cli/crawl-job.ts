@@ -30,12 +30,15 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     later(() => overridesOf(args)),
     givenInputs(args, edge.cwd),
   ]);
+  const samplePages = samplePagesOf(args);
   const crawlInput = await decideInput(given, place, edge.env);
   const parts = await inputParts(crawlInput, overrides, edge);
-  refuseContradictions(args, parts.input);
+  refuseContradictions(args, parts.input, crawlInput.source);
   return deepFreeze({
     ...parts,
     ...place,
+    ...(samplePages === null || place.runGiven ? {} : { run: SAMPLE_RUN }),
+    samplePages,
     source: crawlInput.source,
     outputs,
     fresh: args.has('--fresh'),
@@ -47,6 +50,16 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     progress: args.has('--quiet') ? 'off' : 'auto',
     quiet: args.has('--quiet'),
   });
+}
+
+/** A sample does not take the place of what was crawled before. */
+const SAMPLE_RUN = 'sample';
+
+function samplePagesOf(args: Arguments): number | null {
+  const text = args.text('--sample');
+  if (text === undefined) return null;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(`--sample must be a whole number of pages, 1 or more, not "${text}".`);
 }
 
 function reportOf(args: Arguments, cwd: string): string | null {
@@ -90,10 +103,15 @@ function operandSources(operands: readonly Given[], { urlColumn }: Input, cwd: s
   return urls.length > 0 ? [{ kind: 'requests', name: 'the command line', requests: urls }, ...others] : others;
 }
 
-function refuseContradictions(args: Arguments, input: Input): void {
+function refuseContradictions(args: Arguments, input: Input, source: CrawlInput['source']): void {
   const problems: string[] = [];
   if (args.has('--no-export') && args.has('--output')) problems.push('--no-export and --output: give one of them.');
   if (args.has('--quiet') && args.has('--verbose')) problems.push('--quiet and --verbose: give one of them.');
+  if (args.has('--sample') && args.has('--join')) problems.push('--sample and --join: give one of them.');
+  if (args.has('--sample') && (input.api === undefined || source === 'resume'))
+    problems.push(
+      '--sample takes pages of the resources of an api: name its input document. Of a list, --max-requests takes the first requests.',
+    );
   if (input.body !== null && ['GET', 'HEAD'].includes(input.method.toUpperCase())) {
     const name = args.has('--body') ? '--body' : 'body';
     problems.push(`${name}: a ${input.method.toUpperCase()} request carries none. Add --method POST.`);

@@ -116,6 +116,12 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     { flags: '--select <path>', group: WHAT, path: 'select' },
     { flags: '--source-column <name>', group: WHAT, path: 'sourceColumn' },
     { flags: '--dataset <name>', group: WHAT, path: 'dataset' },
+    { flags: '--sample <pages>', group: WHAT, help: 'Only so many pages of each resource of the api, into run "sample"' },
+    {
+      flags: '--dry-run',
+      group: WHAT,
+      help: 'Show the requests it would begin with: nothing is sent, nothing is written',
+    },
     { flags: '--max-requests <count>', group: WHAT, path: 'maxRequestsPerCrawl', reads: 'number' },
     {
       flags: '--ignore-robots',

@@ -41,6 +41,7 @@ export function retryJob(args: Arguments, edge: Pick<Edge, 'cwd' | 'env' | 'port
       inputs: [],
       outputs: outputsOf(args.list('--output'), edge.cwd),
       fresh: false,
+      samplePages: null,
       join: false,
       exportAtEnd: !args.has('--no-export'),
       report: null,

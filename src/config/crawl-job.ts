@@ -43,6 +43,8 @@ export type CrawlJob = {
   /** Absolute. */
   storageDir: string;
   fresh: boolean;
+  /** Only so many pages of each resource of the api; null = all. A sample is begun anew each time. */
+  samplePages: number | null;
   join: boolean;
   /** Files named by --output; empty = the run's own exports folder, in the document's formats. */
   outputs: readonly OutputSpec[];

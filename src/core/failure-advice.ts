@@ -122,7 +122,7 @@ export const FAILURE_KINDS: Readonly<Record<string, FailureKind>> = {
   POISON: {
     recovery: 'skip',
     meaning: 'The process died three times while it worked on this request',
-    advice: 'Fetch it alone with --sample 1 and look at its size and its route; lower maxBodyBytes.',
+    advice: 'Fetch it alone in a run of its own and look at its size and its route; lower maxBodyBytes.',
   },
   ROBOTS_DISALLOWED: {
     recovery: 'skip',
