@@ -20,7 +20,7 @@ http {
   client_body_temp_path ${directory}; proxy_temp_path ${directory}; fastcgi_temp_path ${directory};
   uwsgi_temp_path ${directory}; scgi_temp_path ${directory};
   keepalive_timeout 60s; keepalive_requests 1000000;
-  limit_req_zone $server_name zone=all:1m rate=${rate}r/s;
+  limit_req_zone $binary_remote_addr zone=all:1m rate=${rate}r/s;
   limit_req_status ${status};
   upstream backend { server 127.0.0.1:${backendPort}; keepalive 60; keepalive_requests 1000000; }
   server {
