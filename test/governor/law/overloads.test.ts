@@ -26,7 +26,15 @@ test('two close together do not', () => {
   expect(takenForLimit(8, 4)).toEqual([2]);
 });
 
-test('near the limit that is known one is enough, well below it is not', () => {
-  expect(new Overloads().refused(true)).toBe(false);
-  expect(new Overloads().refused(false)).toBe(true);
+test('near the limit that is known one is enough, once there have been many', () => {
+  const overloads = new Overloads();
+  expect(overloads.refused(true)).toBe(true);
+  for (let count = 0; count < 20; count++) overloads.answered();
+  expect([overloads.refused(true), overloads.refused(true)]).toEqual([true, false]);
+  for (let count = 0; count < 60; count++) overloads.answered();
+  expect(overloads.refused(false)).toBe(true);
+  for (let count = 0; count < 60; count++) overloads.answered();
+  expect(overloads.refused(true)).toBe(false);
+  for (let count = 0; count < 300; count++) overloads.answered();
+  expect(overloads.refused(true)).toBe(true);
 });
