@@ -34,6 +34,11 @@ export class Fifo<T> {
     return item;
   }
 
+  /** Keeps the first `count` and returns the rest, in order. */
+  cutAfter(count: number): T[] {
+    return this.#items.splice(this.#head + count) as T[];
+  }
+
   /** Empties it and returns what was left, in order. */
   drain(): T[] {
     const rest = this.#items.slice(this.#head) as T[];

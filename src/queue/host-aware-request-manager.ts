@@ -32,6 +32,9 @@ export type QueueOptions = {
 /** At hand: a few rounds of all slots, so that a claim is always a batch. */
 const LEAST_BATCH = 200;
 const LARGEST_BATCH = 1_000;
+/** However many hosts wait with something at hand: bounds memory. */
+const MOST_AT_HAND = 50_000;
+const NEVER = -1;
 /** With many hosts, so few of each that all get their turn. */
 const LEAST_PER_HOST = 16;
 /** While every host with work has enough at hand, look again for others this often. */
@@ -57,6 +60,8 @@ export class HostAwareQueue {
   #claiming: Promise<void> | null = null;
   /** Monotonic time before which a claim is of no use; Infinity = until something is added. */
   #claimNotBeforeMs = 0;
+  /** So few at hand that a claim is of use before that time: the hosts that had enough have gone on. */
+  #claimAtSize = NEVER;
   /** The last claim came back empty and nothing waits for a time, other than for hosts given up or sated. */
   #nothingToClaim = false;
   /** Epoch ms at which the next request that waits in the store is due. */
@@ -76,6 +81,7 @@ export class HostAwareQueue {
       robots: options.robots,
       onSkip: (request, rule) => this.#skip(request, rule),
       onGivenUp: (host, reason, left) => this.#giveUp(host, reason, left),
+      onExcess: (left) => this.#giveBack(left),
       wake: () => this.#onReady(),
     });
     this.#committer = new Committer({
@@ -139,7 +145,7 @@ export class HostAwareQueue {
   take(): Taken | null {
     const nowMs = this.#clock.nowMs();
     const taken = this.#scheduler.take(nowMs);
-    if (this.#scheduler.size < this.#batchSize / 2) this.#claimIfUseful(nowMs);
+    if (this.#wantsMore) this.#claimIfUseful(nowMs);
     if (taken === null) this.#scheduleWake(nowMs);
     return taken;
   }
@@ -193,8 +199,14 @@ export class HostAwareQueue {
     this.#held.clear();
   }
 
+  /** Whether too little is at hand that could go now, though there may be much that waits. */
+  get #wantsMore(): boolean {
+    return this.#scheduler.available < this.#batchSize / 2 && this.#scheduler.size < MOST_AT_HAND;
+  }
+
   #claimIfUseful(nowMs: number): void {
-    if (this.#claiming !== null || this.#closed || nowMs < this.#claimNotBeforeMs) return;
+    if (this.#claiming !== null || this.#closed) return;
+    if (nowMs < this.#claimNotBeforeMs && this.#scheduler.size > this.#claimAtSize) return;
     this.#claiming = this.#claim().then(
       () => {
         this.#claiming = null;
@@ -209,12 +221,13 @@ export class HostAwareQueue {
 
   async #claim(): Promise<void> {
     const nowMs = this.#clock.nowMs();
-    const sated = this.#scheduler.satedHosts(nowMs);
+    const sated = this.#scheduler.satedHosts(nowMs, this.#batchSize);
     const skipHosts = sated;
     for (const host of this.#givenUp.keys()) skipHosts.add(host);
-    const limit = this.#batchSize - this.#scheduler.size;
+    const limit = this.#batchSize - this.#scheduler.available;
     this.#nothingToClaim = false;
     this.#claimNotBeforeMs = Number.POSITIVE_INFINITY;
+    this.#claimAtSize = NEVER;
     const perHost = Math.max(LEAST_PER_HOST, Math.floor(limit / Math.max(1, this.#scheduler.activeHosts)));
     const claim = await this.#store.claim({ limit, perHost, skipHosts, leaseMs: this.#options.leaseMs });
     for (const request of claim.requests) this.#held.set(request.lease.requestId, request.lease);
@@ -230,6 +243,7 @@ export class HostAwareQueue {
       return;
     }
     const isSatedOnly = last.sated > this.#givenUp.size;
+    if (isSatedOnly) this.#claimAtSize = this.#scheduler.size - this.#batchSize / 4;
     if (last.nextDueAtMs !== null) {
       const waitMs = Math.max(1, last.nextDueAtMs - this.#clock.wallMs());
       // A clock that is stepped must not make us sleep for ever.
@@ -266,10 +280,7 @@ export class HostAwareQueue {
   async #bringForward(): Promise<void> {
     await this.#claiming;
     if (this.#closed) return;
-    const leases = this.#scheduler.drain().map((request) => request.lease);
-    await this.#store.release(leases);
-    for (const { requestId } of leases) this.#held.delete(requestId);
-    this.#mayClaim();
+    await this.#release(this.#scheduler.drain());
   }
 
   #skip(request: LeasedRequest, rule: string): void {
@@ -282,22 +293,26 @@ export class HostAwareQueue {
   }
 
   #giveUp(host: string, reason: string, left: readonly LeasedRequest[]): void {
+    // One that was under way may come back to its host when that has been given up already.
+    if (!this.#givenUp.has(host)) this.#options.onGivenUp(host, reason);
     this.#givenUp.set(host, reason);
-    this.#options.onGivenUp(host, reason);
-    const leases = left.map((request) => request.lease);
-    this.#store.release(leases).then(
-      () => {
-        for (const lease of leases) this.#held.delete(lease.requestId);
-        this.#mayClaim();
-      },
-      (error: unknown) => this.#options.onFatal(error),
-    );
+    this.#giveBack(left);
+  }
+
+  #giveBack(requests: readonly LeasedRequest[]): void {
+    this.#release(requests).catch((error: unknown) => this.#options.onFatal(error));
+  }
+
+  async #release(requests: readonly LeasedRequest[]): Promise<void> {
+    const leases = requests.map((request) => request.lease);
+    await this.#store.release(leases);
+    for (const { requestId } of leases) this.#held.delete(requestId);
+    this.#mayClaim();
   }
 
   #scheduleWake(nowMs: number): void {
     if (this.#closed) return;
-    const wantsMore = this.#claiming === null && this.#scheduler.size < this.#batchSize / 2;
-    const claimAtMs = wantsMore ? this.#claimNotBeforeMs : Number.POSITIVE_INFINITY;
+    const claimAtMs = this.#claiming === null && this.#wantsMore ? this.#claimNotBeforeMs : Number.POSITIVE_INFINITY;
     const atMs = Math.min(this.#scheduler.nextDueAtMs ?? Number.POSITIVE_INFINITY, claimAtMs);
     // A timer that fires a little early only asks in vain; one more for every request would cost more.
     if (atMs === Number.POSITIVE_INFINITY || (this.#cancelWake !== null && this.#wakeAtMs <= atMs)) return;

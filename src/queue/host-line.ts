@@ -12,6 +12,8 @@ export class HostLine {
   readonly host: string;
   readonly buffer = new Fifo<LeasedRequest>();
   state: LineState = 'idle';
+  /** Whether it waits, so that what it has at hand is of no use now. */
+  isAside = false;
   /** When the present head got to the front; for the time it waits for a slot. */
   headSinceMs = 0;
   /** When the governor first held the present head back; null = it has not. */

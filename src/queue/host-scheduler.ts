@@ -20,11 +20,13 @@ export class HostScheduler {
   readonly #robots: RobotsGate;
   readonly #onSkip: (request: LeasedRequest, reason: string) => void;
   readonly #onGivenUp: (host: string, reason: string, left: LeasedRequest[]) => void;
+  readonly #onExcess: (left: LeasedRequest[]) => void;
   readonly #wake: () => void;
   readonly #lines = new Map<string, HostLine>();
   readonly #ready = new Fifo<HostLine>();
   readonly #timed = new DueHeap<HostLine>();
   #size = 0;
+  #aside = 0;
 
   constructor(options: {
     gate: Gate;
@@ -32,6 +34,8 @@ export class HostScheduler {
     /** robots.txt forbids it. */
     onSkip: (request: LeasedRequest, rule: string) => void;
     onGivenUp: (host: string, reason: string, left: LeasedRequest[]) => void;
+    /** More of a host that has to wait for long than should be kept at hand. */
+    onExcess: (left: LeasedRequest[]) => void;
     /** Something may be ready now that was not before. */
     wake: () => void;
   }) {
@@ -39,12 +43,18 @@ export class HostScheduler {
     this.#robots = options.robots;
     this.#onSkip = options.onSkip;
     this.#onGivenUp = options.onGivenUp;
+    this.#onExcess = options.onExcess;
     this.#wake = options.wake;
   }
 
   /** Requests at hand. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Requests at hand of hosts that do not wait. */
+  get available(): number {
+    return this.#size - this.#aside;
   }
 
   /** When the next host that waits for a time may go; null when none does. */
@@ -56,7 +66,7 @@ export class HostScheduler {
     for (const request of requests) {
       const line = this.#lineOf(request.host);
       line.buffer.push(request);
-      this.#size += 1;
+      this.#count(line, 1);
       if (line.state === 'idle') this.#makeReady(line, nowMs);
     }
   }
@@ -65,16 +75,13 @@ export class HostScheduler {
   putBack(request: LeasedRequest, nowMs: number): void {
     const line = this.#lineOf(request.host);
     line.buffer.unshift(request);
-    this.#size += 1;
+    this.#count(line, 1);
     if (line.state === 'idle') this.#makeReady(line, nowMs);
   }
 
   /** @returns a request that may be sent now and whose grant is taken; null when none may */
   take(nowMs: number): Taken | null {
-    for (let due = this.#timed.popDue(nowMs); due !== undefined; due = this.#timed.popDue(nowMs)) {
-      this.#ready.push(due);
-      due.state = 'ready';
-    }
+    for (let due = this.#timed.popDue(nowMs); due !== undefined; due = this.#timed.popDue(nowMs)) this.#goOn(due);
     for (let line = this.#ready.shift(); line !== undefined; line = this.#ready.shift()) {
       const taken = this.#takeFrom(line, nowMs);
       if (taken !== null) return taken;
@@ -88,13 +95,16 @@ export class HostScheduler {
     if (line?.state === 'full') this.#makeReady(line, nowMs);
   }
 
-  /** Hosts of which nothing more is wanted now: they have enough at hand, or wait for their robots.txt. */
-  satedHosts(nowMs: number): Set<string> {
+  /**
+   * Hosts of which nothing more is wanted now: they have enough at hand, or wait for their robots.txt.
+   * @param most enough for any host
+   */
+  satedHosts(nowMs: number, most: number): Set<string> {
     const sated = new Set<string>();
     for (const line of this.#lines.values()) {
       if (line.buffer.length === 0) continue;
-      const wanted = Math.max(LEAST_AT_HAND, this.#gate.appetite(line.host, nowMs, APPETITE_HORIZON_MS));
-      if (line.buffer.length >= wanted || line.state === 'robots') sated.add(line.host);
+      const appetite = this.#gate.appetite(line.host, nowMs, APPETITE_HORIZON_MS);
+      if (line.buffer.length >= Math.max(LEAST_AT_HAND, Math.min(appetite, most)) || line.state === 'robots') sated.add(line.host);
     }
     return sated;
   }
@@ -109,10 +119,12 @@ export class HostScheduler {
     const all: LeasedRequest[] = [];
     for (const line of this.#lines.values()) {
       all.push(...line.buffer.drain());
+      line.isAside = false;
       if (line.state === 'full' || line.state === 'robots') line.state = 'idle';
     }
     this.#lines.clear();
     this.#size = 0;
+    this.#aside = 0;
     return all;
   }
 
@@ -157,10 +169,10 @@ export class HostScheduler {
     }
     line.state = 'robots';
     line.heldSinceMs ??= nowMs;
+    this.#setAside(line);
     void this.#robots.whenKnown(head.url).then(() => {
       if (line.state !== 'robots') return;
-      line.state = 'ready';
-      this.#ready.push(line);
+      this.#goOn(line);
       this.#wake();
     });
   }
@@ -172,36 +184,67 @@ export class HostScheduler {
       return;
     }
     line.heldSinceMs ??= nowMs;
+    this.#setAside(line);
     if (askAgainAtMs === Number.POSITIVE_INFINITY) {
       line.state = 'full';
-    } else {
-      line.state = 'timed';
-      this.#timed.push(askAgainAtMs, line);
+      return;
     }
+    line.state = 'timed';
+    this.#timed.push(askAgainAtMs, line);
+    if (askAgainAtMs - nowMs > APPETITE_HORIZON_MS) this.#giveExcessBack(line);
+  }
+
+  /** It waits: what it has at hand must not keep others from being fetched. */
+  #setAside(line: HostLine): void {
+    if (line.isAside) return;
+    line.isAside = true;
+    this.#aside += line.buffer.length;
+  }
+
+  #goOn(line: HostLine): void {
+    if (line.isAside) {
+      line.isAside = false;
+      this.#aside -= line.buffer.length;
+    }
+    line.state = 'ready';
+    this.#ready.push(line);
+  }
+
+  #giveExcessBack(line: HostLine): void {
+    if (line.buffer.length <= LEAST_AT_HAND) return;
+    const excess = line.buffer.cutAfter(LEAST_AT_HAND);
+    this.#count(line, -excess.length);
+    this.#onExcess(excess);
+  }
+
+  #count(line: HostLine, change: number): void {
+    this.#size += change;
+    if (line.isAside) this.#aside += change;
   }
 
   #giveUp(line: HostLine, reason: string): void {
     const left = line.buffer.drain();
-    this.#size -= left.length;
+    this.#count(line, -left.length);
+    line.isAside = false;
     this.#retire(line);
     this.#onGivenUp(line.host, reason, left);
   }
 
   #dropHead(line: HostLine, nowMs: number): void {
     line.buffer.shift();
-    this.#size -= 1;
+    this.#count(line, -1);
     line.headSinceMs = nowMs;
     line.heldSinceMs = null;
   }
 
   #makeReady(line: HostLine, nowMs: number): void {
     if (line.state === 'idle') line.headSinceMs = nowMs;
-    line.state = 'ready';
-    this.#ready.push(line);
+    this.#goOn(line);
   }
 
   #retire(line: HostLine): void {
     line.state = 'idle';
+    line.isAside = false;
     line.heldSinceMs = null;
     // One that was drained may have been followed by another.
     if (this.#lines.get(line.host) === line) this.#lines.delete(line.host);

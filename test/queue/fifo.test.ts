@@ -3,7 +3,13 @@ import { expect, test } from 'vitest';
 import { Fifo } from '../../src/queue/fifo.ts';
 
 test('behaves like an array, whatever is pushed, put back and taken', () => {
-  const step = fc.oneof(fc.constant('shift'), fc.constant('unshift'), fc.constant('push'), fc.constant('drain'));
+  const step = fc.oneof(
+    fc.constant('shift'),
+    fc.constant('unshift'),
+    fc.constant('push'),
+    fc.constant('drain'),
+    fc.constant('cut'),
+  );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 3_000 }), (steps) => {
       const fifo = new Fifo<number>();
@@ -15,7 +21,8 @@ test('behaves like an array, whatever is pushed, put back and taken', () => {
         } else if (name === 'unshift') {
           fifo.unshift(index);
           model.unshift(index);
-        } else if (name === 'drain') expect(fifo.drain()).toEqual(model.splice(0));
+        } else if (name === 'cut') expect(fifo.cutAfter(3)).toEqual(model.splice(3));
+        else if (name === 'drain') expect(fifo.drain()).toEqual(model.splice(0));
         else expect(fifo.shift()).toBe(model.shift());
         expect(fifo.length).toBe(model.length);
         expect(fifo.peek()).toBe(model[0]);

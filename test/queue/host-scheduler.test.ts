@@ -12,6 +12,7 @@ let robots: Map<string, 'unknown' | { disallowed: string }>;
 let robotsKnown: (() => void)[];
 let skipped: { url: string; rule: string }[];
 let handedBack: { host: string; reason: string; left: LeasedRequest[] }[];
+let excess: LeasedRequest[];
 let wakes: number;
 let scheduler: HostScheduler;
 
@@ -22,6 +23,7 @@ beforeEach(() => {
   robotsKnown = [];
   skipped = [];
   handedBack = [];
+  excess = [];
   wakes = 0;
   scheduler = new HostScheduler({
     gate: {
@@ -35,6 +37,7 @@ beforeEach(() => {
     },
     onSkip: (request, rule) => skipped.push({ url: request.url, rule }),
     onGivenUp: (host, reason, left) => handedBack.push({ host, reason, left }),
+    onExcess: (left) => excess.push(...left),
     wake: () => {
       wakes += 1;
     },
@@ -96,7 +99,7 @@ test('waits for an unknown robots.txt once, while others go on, and wakes when i
   scheduler.add([leased('a.test'), leased('b.test')], 0);
   expect(takeHosts(0, 2)).toEqual(['b.test', '-']);
   expect(robotsKnown).toHaveLength(1);
-  expect(scheduler.satedHosts(0)).toEqual(new Set(['a.test']));
+  expect(scheduler.satedHosts(0, 100)).toEqual(new Set(['a.test']));
   robots.clear();
   robotsKnown[0]!();
   await settle();
@@ -132,7 +135,7 @@ test('wants nothing more of a host that has enough at hand', () => {
     [...Array(8)].map(() => leased('fast.test')),
     0,
   );
-  expect(scheduler.satedHosts(0)).toEqual(new Set(['slow.test']));
+  expect(scheduler.satedHosts(0, 100)).toEqual(new Set(['slow.test']));
 });
 
 test('drains all that is at hand', () => {
@@ -140,4 +143,40 @@ test('drains all that is at hand', () => {
   expect(scheduler.drain().map((request) => request.host)).toEqual(['a.test', 'a.test', 'b.test']);
   expect(scheduler.size).toBe(0);
   expect(scheduler.take(0)).toBeNull();
+});
+
+test('counts what could go now apart from what waits: for a time, for a place, or for robots.txt', async () => {
+  answers.set('timed.test', 50);
+  answers.set('full.test', INFINITY);
+  robots.set('http://robots.test/', 'unknown');
+  scheduler.add(
+    ['timed.test', 'full.test', 'robots.test', 'free.test'].flatMap((host) => [leased(host), leased(host)]),
+    0,
+  );
+  expect([scheduler.size, scheduler.available]).toEqual([8, 8]);
+  expect(takeHosts(0, 3)).toEqual(['free.test', 'free.test', '-']);
+  expect([scheduler.size, scheduler.available]).toEqual([6, 0]);
+  scheduler.putBack(leased('full.test'), 0);
+  expect([scheduler.size, scheduler.available]).toEqual([7, 0]);
+  answers.clear();
+  robots.clear();
+  scheduler.released('full.test', 1);
+  expect(scheduler.available).toBe(3);
+  robotsKnown[0]!();
+  await settle();
+  expect(scheduler.available).toBe(5);
+  expect(takeHosts(50, 7)).not.toContain('-');
+  expect([scheduler.size, scheduler.available]).toEqual([0, 0]);
+});
+
+test('keeps eight of a host that has to wait for long, and gives the rest back', () => {
+  const requests = [...Array(20)].map((_, index) => leased('a.test', `/${index}`));
+  answers.set('a.test', 2_001);
+  scheduler.add(requests, 0);
+  expect(scheduler.take(0)).toBeNull();
+  expect(excess).toEqual(requests.slice(8));
+  expect([scheduler.size, scheduler.available]).toEqual([8, 0]);
+  answers.clear();
+  expect(scheduler.take(2_001)?.request).toBe(requests[0]);
+  expect(scheduler.satedHosts(2_001, 100)).toEqual(new Set());
 });
