@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { CrawlJob } from './config/crawl-job.ts';
 import type { BenchJob, ProbeJob } from './config/measure-jobs.ts';
 import type { PracticeApiJob } from './config/practice-api-schema.ts';
-import type { ExportJob, RetryJob, StatusJob } from './config/run-jobs.ts';
+import type { ExportJob, FailuresJob, RetryJob, StatusJob } from './config/run-jobs.ts';
 import type { Ports } from './core/ports.ts';
 import type { Summary } from './core/summary.ts';
 import type { LiveArea } from './report/terminal.ts';
@@ -45,6 +45,8 @@ export type AppCommands = {
   dryRun(job: CrawlJob, context: CommandContext): Promise<{ requests: readonly PlannedRequest[]; hasMore: boolean }>;
   /** Puts failed requests back, then as `crawl`. */
   retryFailed(job: RetryJob, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 | 3 }>;
+  /** Writes failed requests as a JSON Lines list; a run in use can be asked too. @returns how many there are */
+  writeFailures(job: FailuresJob, context: CommandContext): Promise<{ count: number }>;
   /** @returns absolute paths of the files written */
   exportRun(job: ExportJob, context: CommandContext): Promise<{ files: readonly string[] }>;
   /** @returns what the run has done and has left, from the store alone; a run in use can be asked too */

@@ -13,6 +13,9 @@ export const dryRun: AppCommands['dryRun'] = async (job, context) =>
 export const retryFailed: AppCommands['retryFailed'] = async (job, context) =>
   (await import('./app/retry-command.ts')).retryFailed(job, context);
 
+export const writeFailures: AppCommands['writeFailures'] = async (job, context) =>
+  (await import('./app/failures-file.ts')).writeFailures(job, context);
+
 export const exportRun: AppCommands['exportRun'] = async (job, context) =>
   (await import('./app/look-commands.ts')).exportRun(job, context);
 

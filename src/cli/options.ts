@@ -170,6 +170,11 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
       help: 'Only failures of this code, HTTP_503 for example. Repeatable',
     },
     { flags: '--host <host>', group: WHAT, repeatable: true, help: 'Only failures of this host. Repeatable' },
+    {
+      flags: '--failures <file>',
+      group: WHAT,
+      help: 'Try nothing again: write the failed requests to this file, or - for stdout, as input for another crawl',
+    },
     { flags: '--since <time>', group: WHAT, help: 'Only failures since then: 30m, 2h, 1d ago, or an ISO 8601 time' },
     ...pace,
     run,

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { loadInput } from '../config/load-input.ts';
 import { emptyDocument } from '../config/parse-settings.ts';
 import type { RetryJob } from '../config/run-jobs.ts';
@@ -14,6 +15,8 @@ import { runPlaceOf } from './run-place.ts';
 
 /** `millrace retry-failed`: failed requests once more, then as crawl. */
 export async function run(args: Arguments, edge: Edge): Promise<number> {
+  const file = args.text('--failures');
+  if (file !== undefined) return exportFailures(file, args, edge);
   const job = retryJob(args, edge);
   const { retryFailed } = await loadApp();
   const { summary, exitCode } = await retryFailed(job, await contextOf(args, edge));
@@ -21,17 +24,32 @@ export async function run(args: Arguments, edge: Edge): Promise<number> {
   return exitCodeOf(summary, exitCode, edge);
 }
 
+/** With --failures: the failed requests as a list; nothing is tried again. */
+async function exportFailures(file: string, args: Arguments, edge: Edge): Promise<number> {
+  const { writeFailures } = await loadApp();
+  const path = file === '-' ? file : resolve(edge.cwd, file);
+  const job = { ...runPlaceOf(args, edge), selection: selectionOf(args, edge), file: path, force: args.has('--force') };
+  const { count } = await writeFailures(job, await contextOf(args, edge));
+  if (!args.has('--quiet') && file !== '-')
+    edge.stderr.write(`${file} has ${count} failed requests: millrace ${file} --run NAME crawls them.\n`);
+  return 0;
+}
+
+function selectionOf(args: Arguments, { ports }: Pick<Edge, 'ports'>): RetryJob['selection'] {
+  const since = args.text('--since');
+  return {
+    ...(args.has('--code') ? { reasons: args.list('--code') } : {}),
+    ...(args.has('--host') ? { hosts: args.list('--host').map((host) => host.toLowerCase()) } : {}),
+    ...(since === undefined ? {} : { handledSinceMs: timeOf(since, ports.clock.wallMs()) }),
+  };
+}
+
 /** @throws UsageError when an option's value is not usable */
 export function retryJob(args: Arguments, edge: Pick<Edge, 'cwd' | 'env' | 'ports'>): RetryJob {
   const overrides = overridesOf(args);
   const isQuiet = args.has('--quiet');
-  const since = args.text('--since');
   return {
-    selection: {
-      ...(args.has('--code') ? { reasons: args.list('--code') } : {}),
-      ...(args.has('--host') ? { hosts: args.list('--host').map((host) => host.toLowerCase()) } : {}),
-      ...(since === undefined ? {} : { handledSinceMs: timeOf(since, edge.ports.clock.wallMs()) }),
-    },
+    selection: selectionOf(args, edge),
     crawl: {
       ...loadInput(emptyDocument(), overrides),
       ...runPlaceOf(args, edge),

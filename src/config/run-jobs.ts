@@ -21,5 +21,8 @@ export type RetryJob = {
   crawl: CrawlJob;
 };
 
+/** What `retry-failed --failures` is asked to do. */
+export type FailuresJob = RunPlace & Pick<RetryJob, 'selection'> & { /** Absolute, or `-`. */ file: string; force: boolean };
+
 /** What `status` is asked to do. */
 export type StatusJob = RunPlace & { json: boolean };
