@@ -1,5 +1,7 @@
 // How long storage keeps the main thread during a crawl at a steady rate, by where checkpoints run.
-// node bench/storage/latency.ts [requests] [requests/s] [thread|main] [durability]
+// 'control' does no storage at all, but as much computing: what the machine's other load costs.
+// node bench/storage/latency.ts [requests] [requests/s] [thread|main|control] [durability]
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
@@ -42,12 +44,18 @@ const cost = await measure(async () => {
   const startMs = performance.now();
   let done = 0;
   while (done < count) {
+    if (where === 'control') {
+      await timed(async () => compute());
+      await timed(async () => compute());
+      done += BATCH;
+      await pauseUntilDue(startMs, done);
+      continue;
+    }
     const { requests } = await timed(() => store.queue.claim(claimOptions(BATCH, BATCH / 20)));
     if (requests.length === 0) break;
     await timed(() => store.queue.commit(requests.map(unitOf)));
     done += requests.length;
-    const dueMs = startMs + (done / rate) * 1_000;
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
+    await pauseUntilDue(startMs, done);
   }
   return done;
 });
@@ -66,6 +74,18 @@ report({
 });
 await store.close();
 remove();
+
+async function pauseUntilDue(startMs: number, done: number): Promise<void> {
+  const dueMs = startMs + (done / rate) * 1_000;
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
+}
+
+/** About 1 ms on one core, like one storage call. */
+function compute(): void {
+  const startMs = performance.now();
+  for (let i = 0; i < 700; i++) hash('sha256', `${i}`);
+  busyMs.push(performance.now() - startMs);
+}
 
 async function timed<T>(call: () => Promise<T>): Promise<T> {
   const startMs = performance.now();

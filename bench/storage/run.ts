@@ -1,5 +1,6 @@
 // Runs the storage benchmarks one after another and writes bench/results/storage.{json,md}.
-// node bench/storage/run.ts [name ...]   names: add claim-commit open claim-size latency; all when none is given
+// node bench/storage/run.ts [name ...]   names: add claim-commit open claim-size latency; all when none is given;
+// report: only write the tables anew
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +16,10 @@ const RUNS: Record<string, string[]> = {
   open: ['1000000 1000000'],
   'claim-size': ['10000', '10000000', '10000', '10000000'],
   latency: [
+    '200000 8000 control normal',
     '200000 8000 thread normal',
     '200000 8000 main normal',
+    '200000 8000 control normal',
     '200000 8000 thread normal',
     '200000 8000 main normal',
     '100000 8000 thread full',
@@ -58,7 +61,7 @@ function report(results: Result[]): string {
     const commands = own.map(({ command, date }) => `- \`${command}\` (${date})`).join('\n');
     return `## ${bench}\n\n${commands}\n\n${table(own)}`;
   });
-  return `# Storage benchmarks\n\n${first!.cpu}, ${first!.cores} cores, Node ${first!.node}. \`node bench/storage/run.ts\`; load is the machine's one-minute load average when each run ended.\n\n${sections.join('\n\n')}\n`;
+  return `# Storage benchmarks\n\n${first!.cpu}, ${first!.cores} cores, Node ${first!.node}. \`node bench/storage/run.ts\`; load is the machine's one-minute load average when each run ended. Where it is above the number of cores other work ran beside, wall times and latencies are that work's as much as ours: read the CPU columns, and compare latencies with the control rows, which do no storage at all.\n\n${sections.join('\n\n')}\n`;
 }
 
 const wanted = process.argv.slice(2);
