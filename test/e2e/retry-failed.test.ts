@@ -60,7 +60,11 @@ test('with nothing to retry it says so, and another host or time selects nothing
   await place.write('urls.txt', urlList(server.url, 20));
   await place.crawl(['urls.txt', '--max-retries', '0', '--no-discovery']);
   const before = server.stats().requests;
-  for (const selection of [['--host', 'other.example.com'], ['--since', '2999-01-01'], ['--code', 'HTTP_418']]) {
+  for (const selection of [
+    ['--host', 'other.example.com'],
+    ['--since', '2999-01-01'],
+    ['--code', 'HTTP_418'],
+  ]) {
     const { stderr, code } = await place.run(['retry-failed', ...selection]);
     expect(stderr).toContain('no failed request of that kind');
     expect(code).toBe(3);
