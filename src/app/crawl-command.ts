@@ -5,6 +5,7 @@ import type { Summary } from '../core/summary.ts';
 import { BUNDLED_PRACTICE_API } from '../practice-api/options.ts';
 import type { PracticeApi } from '../practice-api/start-practice-api.ts';
 import { sourcesFingerprint } from '../queue/sources/fingerprint.ts';
+import { ExportProgress } from '../report/export-progress.ts';
 import { printSummary } from '../report/print-summary.ts';
 import { routes as ownRoutes } from '../routes/index.ts';
 import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
@@ -13,6 +14,8 @@ import type { Composition } from './compose.ts';
 import { type CrawlEnd, runCrawl } from './crawl-run.ts';
 import { compileDeclaredApi } from './declared-api.ts';
 import { failuresByLabel } from './failures-of.ts';
+import { finalRowsOf } from './final-rows.ts';
+import { FollowedOutputs, followedFiles, forgetFollowed } from './follow-outputs.ts';
 import { plainListOf } from './plain-list-of.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
@@ -20,7 +23,7 @@ import { requireUsable } from './require-usable.ts';
 import { fingerprintOf, loadMeta, saveMeta } from './run-meta.ts';
 import { summaryOf } from './run-summary.ts';
 import { openVault, requireSecrets } from './secrets.ts';
-import { checkOutputs, writeExports } from './write-exports.ts';
+import { checkOutputs, mainDataset, writeExports } from './write-exports.ts';
 import { writeReport } from './write-report.ts';
 
 /** What a bare `npm start` crawls. */
@@ -32,9 +35,9 @@ export async function crawl(asked: CrawlJob, context: CommandContext): Promise<{
   const routes = createRouteRegistry(ownRoutes);
   const practiceApi = asked.source === 'routes' ? await startPracticeApi(routes, context) : null;
   try {
-    const prepared = await prepare(asked, { routes, context, isPractice: practiceApi !== null });
+    const { prepared, ownFiles } = await prepare(asked, { routes, context, isPractice: practiceApi !== null });
     try {
-      return await crawlPrepared(prepared, { routes, context, practiceApiUrl: practiceApi?.url ?? null });
+      return await crawlPrepared(prepared, { routes, context, ownFiles, practiceApiUrl: practiceApi?.url ?? null });
     } finally {
       await prepared.run.close();
     }
@@ -57,22 +60,24 @@ type Surroundings = { routes: RouteRegistry; context: CommandContext };
 async function prepare(
   asked: CrawlJob,
   { routes, context, isPractice }: Surroundings & { isPractice: boolean },
-): Promise<PreparedRun> {
+): Promise<{ prepared: PreparedRun; ownFiles: ReadonlySet<string> }> {
   const { ports, signal } = context;
   const job = isPractice && !asked.runGiven ? { ...asked, run: PRACTICE_RUN, fresh: true } : asked;
-  await checkOutputs({ outputs: job.outputs, own: await filesOf(job, ports), force: job.force });
+  const ownFiles = await filesOf(job, ports);
+  await checkOutputs({ outputs: job.outputs, own: ownFiles, force: job.force });
   await requireUsable(job, context);
   const fingerprint = async (): Promise<string> =>
     fingerprintOf(job, { sources: await sourcesFingerprint(job.inputs, signal), labels: routes.labels });
-  return prepareRun(job, fingerprint, ports);
+  return { prepared: await prepareRun(job, fingerprint, ports), ownFiles };
 }
+
+type Beginning = { practiceApiUrl: string | null; ownFiles: ReadonlySet<string> };
 
 async function crawlPrepared(
   prepared: PreparedRun,
-  { context, practiceApiUrl, ...own }: Surroundings & { practiceApiUrl: string | null },
+  { context, practiceApiUrl, ownFiles, ...own }: Surroundings & Beginning,
 ): Promise<{ summary: Summary; exitCode: 0 | 3 }> {
   const { job, meta, run } = prepared;
-  const ownFiles = new Set(meta.exports);
   const plain = plainListOf(job.input);
   const vault = openVault(context.env, job.baseDir);
   requireSecrets(job.input, vault);
@@ -87,6 +92,7 @@ async function crawlPrepared(
   await sayHowItBegins(prepared, context);
   const usesRoutes = job.source === 'routes' || job.input.routes;
   const routes = api === null ? own.routes : createRouteRegistry([...(usesRoutes ? ownRoutes : []), ...api.routes]);
+  const followed = await followOutputs(prepared, { own: ownFiles, context });
   const end = await runCrawl({
     prepared,
     context,
@@ -97,17 +103,22 @@ async function crawlPrepared(
     conceal: (text) => api?.conceal(vault.conceal(text)) ?? vault.conceal(text),
     onComposed: (parts) => {
       composition = parts;
+      followed.start((error) => parts.crawler.fail(error));
     },
+  }).catch(async (error: unknown) => {
+    await followed.abandon();
+    throw error;
   });
   const isFinished = end.counts.pending === 0 && end.feed.isDone;
   const resources = isFinished && api !== null ? await api.finish(await failuresByLabel(run.store.datasets)) : [];
+  await followed.finish();
   const mayExport = job.exportAtEnd && !job.join && !end.wasInterrupted;
-  const files = mayExport ? await exportAll(prepared, { own: ownFiles, context }) : [];
-  meta.exports = [...new Set([...meta.exports, ...files])];
+  const files = mayExport ? await exportAll(prepared, { own: ownFiles, followed: followed.files, context }) : [];
   meta.isFinished = isFinished;
   await saveMeta(run.store.values, meta);
   // A sample is not complete, and is not meant to be.
-  const completeness = api === null || job.samplePages !== null ? null : resources.map((resource) => resource.completeness);
+  const completeness =
+    api === null || job.samplePages !== null ? null : resources.map((resource) => resource.completeness);
   const summary = await summaryOf({ prepared, end, exports: files, completeness });
   if (!job.join) {
     await writeReport({
@@ -124,13 +135,38 @@ async function crawlPrepared(
   return { summary, exitCode: isComplete(summary) ? 0 : 3 };
 }
 
+/** The files that grow with the crawl. Whoever joins works; the run's own process writes files. */
+async function followOutputs(
+  { job, meta, run }: PreparedRun,
+  { own, context }: { own: ReadonlySet<string>; context: CommandContext },
+): Promise<FollowedOutputs> {
+  return FollowedOutputs.of({
+    outputs: job.join ? [] : job.outputs,
+    dataset: job.input.dataset,
+    store: run.store,
+    own,
+    force: job.force,
+    isFinal: finalRowsOf(job.input),
+    ports: context.ports,
+    onOpened: async (path) => {
+      addFile(meta, path);
+      await saveMeta(run.store.values, meta);
+    },
+  });
+}
+
+function addFile(meta: PreparedRun['meta'], path: string): void {
+  if (!meta.exports.includes(path)) meta.exports.push(path);
+}
+
 /** Files that the run of the same name has written: they may be replaced. */
 async function filesOf({ storageDir, run: name }: CrawlJob, ports: Ports): Promise<ReadonlySet<string>> {
   const store = await readRun({ storageDir, name, durability: 'normal', ports });
   if (store === null) return new Set();
   const meta = await loadMeta(store.values);
+  const followed = await followedFiles(store.values);
   await store.close();
-  return new Set(meta?.exports ?? []);
+  return new Set([...(meta?.exports ?? []), ...followed]);
 }
 
 async function sayHowItBegins({ isResumed, job, run }: PreparedRun, { ports }: CommandContext): Promise<void> {
@@ -141,21 +177,47 @@ async function sayHowItBegins({ isResumed, job, run }: PreparedRun, { ports }: C
   ports.log.info(`Continuing run "${job.run}": ${total - pending} of ${total} requests are done.`);
 }
 
+type ExportSurroundings = { own: ReadonlySet<string>; followed: ReadonlySet<string>; context: CommandContext };
+
+/** @returns absolute paths of the files written, those that have followed the crawl among them */
 async function exportAll(
-  { job, run }: PreparedRun,
-  { own, context }: { own: ReadonlySet<string>; context: CommandContext },
+  { job, meta, run }: PreparedRun,
+  { own, followed, context }: ExportSurroundings,
 ): Promise<string[]> {
-  return writeExports({
-    datasets: run.store.datasets,
-    names: null,
-    outputs: job.outputs,
-    folder: run.paths.exports,
-    formats: job.input.export.formats,
-    own,
-    force: job.force,
-    stdout: context.stdout,
-    signal: context.signal,
-  });
+  const { datasets, values } = run.store;
+  const { ports, area, color } = context;
+  const { dataset: mainName, export: settings } = job.input;
+  const names = (await datasets.list()).map(({ name }) => name);
+  // Where the records went to other datasets, a file asked for holds the first of those, written now.
+  const complete = mainDataset(names, mainName) === mainName ? followed : new Set<string>();
+  const files = [...complete];
+  try {
+    await writeExports({
+      datasets,
+      names: null,
+      mainName,
+      outputs: job.outputs,
+      folder: run.paths.exports,
+      formats: settings.formats.map((format) => ({ format, gzip: false })),
+      csv: job.csv,
+      own: new Set([...own, ...meta.exports]),
+      followed: complete,
+      force: job.force,
+      stdout: context.stdout,
+      progress: new ExportProgress({ ports, area, color, quiet: job.progress === 'off' }),
+      beforeFile: (path) => forgetFollowed(values, path),
+      onFile: (path) => {
+        files.push(path);
+        addFile(meta, path);
+      },
+      signal: context.signal,
+    });
+  } catch (error) {
+    // Those that are complete are the run's own, whatever became of the others.
+    await saveMeta(values, meta);
+    throw error;
+  }
+  return files;
 }
 
 function isComplete({ state, requests }: Summary): boolean {

@@ -1,8 +1,11 @@
 import type { AppCommands, CommandContext } from '../app-commands.ts';
+import type { OutputFormat } from '../config/crawl-job.ts';
 import { inputSchema } from '../config/input-schema.ts';
 import type { ExportJob, RunPlace, StatusJob } from '../config/run-jobs.ts';
 import { UsageError } from '../core/errors.ts';
+import type { Ports } from '../core/ports.ts';
 import type { Summary } from '../core/summary.ts';
+import { ExportProgress } from '../report/export-progress.ts';
 import { printSummary } from '../report/print-summary.ts';
 import { createRecorder, type RecorderState } from '../report/recorder.ts';
 import { buildSummary } from '../report/summary.ts';
@@ -10,32 +13,69 @@ import { isRunInUse, openRun, readRun, runPaths } from '../storage/runs.ts';
 import type { RunStore } from '../storage/store.ts';
 import { RECORDER_KEY } from './compose.ts';
 import { failureGroupsOf } from './failures-of.ts';
+import { followedFiles, forgetFollowed } from './follow-outputs.ts';
 import { hostConfigs } from './host-configs.ts';
 import { loadFeed, loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
-import { writeExports } from './write-exports.ts';
+import { mainDataset, writeExports } from './write-exports.ts';
 
 /** `millrace export`: a run's datasets to files, at any time. */
 export const exportRun: AppCommands['exportRun'] = async (job, context) => {
   const { store, meta } = await look(job, context);
+  const { ports, area, color } = context;
+  const own = new Set(meta.exports);
+  const files: string[] = [];
   try {
-    const own = new Set(meta.exports);
-    const files = await writeExports({
+    const { dataset: mainName, formats } = settingsOf(meta);
+    await writeExports({
       datasets: store.datasets,
-      names: await requireDatasets(job, store),
+      names: await datasetsOf(job, { store, mainName }),
+      mainName,
       outputs: job.outputs,
       folder: runPaths(job.storageDir, job.run).exports,
-      formats: inputSchema.shape.export.parse(meta.document.export ?? {}).formats,
+      formats: job.format === null ? formats.map((format) => ({ format, gzip: false })) : [job.format],
+      csv: job.csv,
+      fields: job.fields,
+      limit: job.limit,
       own,
       force: job.force,
       stdout: context.stdout,
+      progress: new ExportProgress({ ports, area, color, quiet: job.progress === 'off' }),
+      beforeFile: (path) => endFollowing(path, { job, store, ports }),
+      onFile: (path) => files.push(path),
       signal: context.signal,
     });
-    await rememberFiles(job, { context, files: files.filter((file) => !own.has(file)) });
     return { files };
   } finally {
+    // Those that are complete are the run's own, whatever became of the others.
+    await rememberFiles(job, { context, files: files.filter((file) => !own.has(file)) });
     await store.close();
   }
 };
+
+function settingsOf({ document }: RunMeta): { dataset: string; formats: readonly OutputFormat[] } {
+  const { dataset, export: settings } = inputSchema.shape;
+  return { dataset: dataset.parse(document.dataset), formats: settings.parse(document.export ?? {}).formats };
+}
+
+/**
+ * A file that has followed the crawl and is now written as a whole begins anew, should it follow once more.
+ * @throws UsageError while the crawl that it follows is under way
+ */
+async function endFollowing(
+  path: string,
+  { job, store, ports }: { job: ExportJob; store: RunStore; ports: Ports },
+): Promise<void> {
+  if (!(await followedFiles(store.values)).includes(path)) return;
+  const { storageDir, run: name } = job;
+  if (await isRunInUse({ storageDir, name, clock: ports.clock }))
+    throw new UsageError(`"${path}" follows the crawl that is under way: choose another name, or wait for its end`);
+  const run = await openRun({ storageDir, name, durability: 'normal', ports });
+  try {
+    await forgetFollowed(run.store.values, path);
+  } finally {
+    await run.close();
+  }
+}
 
 /** `millrace status`: from counters, whether or not somebody works on the run. */
 export const runStatus: AppCommands['runStatus'] = async (job: StatusJob, context) => {
@@ -87,10 +127,17 @@ async function look(place: RunPlace, { ports }: CommandContext): Promise<{ store
   );
 }
 
-/** @throws UsageError that names the datasets there are */
-async function requireDatasets({ datasets, run }: ExportJob, store: RunStore): Promise<readonly string[] | null> {
-  if (datasets === null) return null;
+/**
+ * @returns the datasets to export; null = all
+ * @throws UsageError that names the datasets there are
+ */
+async function datasetsOf(
+  { datasets, fields, run }: ExportJob,
+  { store, mainName }: { store: RunStore; mainName: string },
+): Promise<readonly string[] | null> {
   const known = (await store.datasets.list()).map(({ name }) => name);
+  // The other datasets have other columns.
+  if (datasets === null) return fields === null ? null : [mainDataset(known, mainName) ?? mainName];
   const unknown = datasets.filter((name) => !known.includes(name));
   if (unknown.length === 0) return datasets;
   const list = known.length > 0 ? `it has ${known.join(', ')}` : 'it has none yet';

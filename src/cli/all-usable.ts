@@ -14,3 +14,8 @@ export async function allUsable<const Parts extends readonly unknown[]>(
   if (problems.length > 0) throw new UsageError(problems);
   return Promise.all(parts);
 }
+
+/** Within a promise, so that what `read` throws is listed beside the problems of the others. */
+export async function later<T>(read: () => T): Promise<T> {
+  return read();
+}

@@ -8,11 +8,11 @@ import { emptyDocument } from '../config/parse-settings.ts';
 import { readDocument, shownPath } from '../config/read-document.ts';
 import { documentSources, listFileSpec } from '../config/source-specs.ts';
 import { UsageError } from '../core/errors.ts';
-import { allUsable } from './all-usable.ts';
+import { allUsable, later } from './all-usable.ts';
 import { refuseApiProblems } from './api-problems.ts';
 import type { Arguments } from './arguments.ts';
 import { type CrawlInput, decideInput, type Given, givenInputs } from './crawl-input.ts';
-import { outputsOf } from './outputs.ts';
+import { csvOf, outputsOf } from './outputs.ts';
 import { overridesOf } from './overrides.ts';
 import type { Edge } from './run-cli.ts';
 import { runPlaceOf } from './run-place.ts';
@@ -24,9 +24,10 @@ type Surroundings = Pick<Edge, 'cwd' | 'env'>;
  * @throws UsageError with every problem found
  */
 export async function crawlJob(args: Arguments, edge: Surroundings): Promise<CrawlJob> {
-  const [place, outputs, overrides, given] = await allUsable([
+  const [place, outputs, csv, overrides, given] = await allUsable([
     later(() => ({ ...runPlaceOf(args, edge), runGiven: args.has('--run') })),
     later(() => outputsOf(args.list('--output'), edge.cwd)),
+    later(() => csvOf(args)),
     later(() => overridesOf(args)),
     givenInputs(args, edge.cwd),
   ]);
@@ -41,6 +42,7 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     samplePages,
     source: crawlInput.source,
     outputs,
+    csv,
     fresh: args.has('--fresh'),
     join: args.has('--join'),
     exportAtEnd: !args.has('--no-export'),
@@ -117,9 +119,4 @@ function refuseContradictions(args: Arguments, input: Input, source: CrawlInput[
     problems.push(`${name}: a ${input.method.toUpperCase()} request carries none. Add --method POST.`);
   }
   if (problems.length > 0) throw new UsageError(problems);
-}
-
-// Within a promise, so that what it throws is listed beside the problems of the others.
-async function later<T>(read: () => T): Promise<T> {
-  return read();
 }

@@ -52,8 +52,27 @@ const output = {
   flags: '--output <file>',
   group: OUTPUT,
   repeatable: true,
-  help: 'Write the records to this file instead, its name says how: .json, .jsonl, .ndjson, .csv, each also .gz. Repeatable',
+  help: 'Write the records to this file instead, its name says how: .json, .jsonl, .ndjson, .csv, each also .gz, or .parquet. Repeatable. A .jsonl or .ndjson grows while the crawl goes on',
 } satisfies OptionDefinition;
+const csv = [
+  {
+    flags: '--csv-delimiter <character>',
+    group: OUTPUT,
+    help: 'Between the cells of a CSV, "\\t" for a tab (default: ,)',
+  },
+  { flags: '--csv-bom', group: OUTPUT, help: 'A byte order mark at the start of a CSV, for Excel' },
+  {
+    flags: '--csv-line-ending <lf|crlf>',
+    group: OUTPUT,
+    choices: ['lf', 'crlf'],
+    help: 'At the end of a line of a CSV (default: lf)',
+  },
+  {
+    flags: '--csv-escape-formulas',
+    group: OUTPUT,
+    help: "A ' before text of a CSV that a spreadsheet would run as a formula",
+  },
+] satisfies OptionDefinition[];
 const force = {
   flags: '--force',
   group: OUTPUT,
@@ -116,7 +135,11 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     { flags: '--select <path>', group: WHAT, path: 'select' },
     { flags: '--source-column <name>', group: WHAT, path: 'sourceColumn' },
     { flags: '--dataset <name>', group: WHAT, path: 'dataset' },
-    { flags: '--sample <pages>', group: WHAT, help: 'Only so many pages of each resource of the api, into run "sample"' },
+    {
+      flags: '--sample <pages>',
+      group: WHAT,
+      help: 'Only so many pages of each resource of the api, into run "sample"',
+    },
     {
       flags: '--dry-run',
       group: WHAT,
@@ -138,6 +161,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     { flags: '--join', group: RUN, help: 'Work beside the process that crawls this run now, on this machine' },
     { flags: '--durability <normal|full>', group: RUN, path: 'durability' },
     output,
+    ...csv,
     force,
     { flags: '--no-export', group: OUTPUT, help: 'Write no files at the end: "millrace export" does it at any time' },
     {
@@ -157,7 +181,22 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
       repeatable: true,
       help: 'Only this dataset (default: all). Repeatable',
     },
-    output,
+    {
+      ...output,
+      help: 'Write to this file instead, or - for stdout; its name says how: .json, .jsonl, .ndjson, .csv, each also .gz, or .parquet. Repeatable',
+    },
+    {
+      flags: '--format <format>',
+      group: OUTPUT,
+      help: 'json, jsonl, ndjson, csv, each also with .gz, or parquet, whatever the name says',
+    },
+    {
+      flags: '--fields <list>',
+      group: OUTPUT,
+      help: "Only these columns, such as id,brand.name; of the run's main dataset unless --dataset names another",
+    },
+    { flags: '--limit <count>', group: OUTPUT, help: 'Only the first rows of each dataset' },
+    ...csv,
     force,
     { flags: '--json', group: OUTPUT, help: 'The paths of the files as one JSON document on stdout' },
     ...messages,
@@ -180,6 +219,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     run,
     storageDir,
     output,
+    ...csv,
     force,
     { flags: '--no-export', group: OUTPUT, help: 'Write no files at the end' },
     { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document on stdout, all else on stderr' },

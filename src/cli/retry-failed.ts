@@ -8,7 +8,7 @@ import type { Arguments } from './arguments.ts';
 import { contextOf } from './context.ts';
 import { exitCodeOf } from './crawl.ts';
 import { loadApp } from './load-app.ts';
-import { outputsOf } from './outputs.ts';
+import { csvOf, outputsOf } from './outputs.ts';
 import { overridesOf } from './overrides.ts';
 import type { Edge } from './run-cli.ts';
 import { runPlaceOf } from './run-place.ts';
@@ -58,6 +58,7 @@ export function retryJob(args: Arguments, edge: Pick<Edge, 'cwd' | 'env' | 'port
       source: 'resume',
       inputs: [],
       outputs: outputsOf(args.list('--output'), edge.cwd),
+      csv: csvOf(args),
       fresh: false,
       samplePages: null,
       join: false,

@@ -18,7 +18,18 @@ export type SourceSpec = RequestsSpec | FileSpec | StdinSpec;
 export type OutputFormat = 'json' | 'jsonl' | 'ndjson' | 'csv' | 'parquet';
 
 /** One file to write records to. */
-export type OutputSpec = { /** Absolute. */ path: string; format: OutputFormat; gzip: boolean };
+export type OutputSpec = { /** Absolute, or `-` for standard output. */ path: string } & OutputFormatSpec;
+
+export type OutputFormatSpec = { format: OutputFormat; gzip: boolean };
+
+/** How a CSV is written, where it is not as usual: docs/exports.md has the defaults. */
+export type CsvSpec = {
+  /** One character. */
+  delimiter?: string;
+  bom?: boolean;
+  lineEnding?: 'lf' | 'crlf';
+  escapeFormulas?: boolean;
+};
 
 /** What `crawl` is asked to do. Parsed once, frozen; no secret is in it but what was typed literally. */
 export type CrawlJob = {
@@ -48,6 +59,7 @@ export type CrawlJob = {
   join: boolean;
   /** Files named by --output; empty = the run's own exports folder, in the document's formats. */
   outputs: readonly OutputSpec[];
+  csv: CsvSpec;
   exportAtEnd: boolean;
   /** A further place for the report page, absolute; null = the run's folder only. */
   report: string | null;

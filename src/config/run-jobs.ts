@@ -1,4 +1,6 @@
-import type { CrawlJob, OutputSpec } from './crawl-job.ts';
+import type { CrawlJob, CsvSpec, OutputFormatSpec, OutputSpec } from './crawl-job.ts';
+
+import type { Input } from './input-schema.ts';
 
 /** A run in a storage folder. */
 export type RunPlace = { run: string /** Absolute. */; storageDir: string };
@@ -9,8 +11,17 @@ export type ExportJob = RunPlace & {
   datasets: readonly string[] | null;
   /** Files named by --output; empty = the run's own exports folder. */
   outputs: readonly OutputSpec[];
+  /** What the files of that folder are written as; null = the document's formats. */
+  format: OutputFormatSpec | null;
+  /** Columns by name, or objects for all below them; null = all. */
+  fields: readonly string[] | null;
+  /** Most rows of each dataset; null = all. */
+  limit: number | null;
+  csv: CsvSpec;
   force: boolean;
   json: boolean;
+  /** auto = a progress line on a terminal, a log line every 10 s elsewhere. */
+  progress: 'auto' | 'off';
 };
 
 /** What `retry-failed` is asked to do. */
@@ -22,7 +33,15 @@ export type RetryJob = {
 };
 
 /** What `retry-failed --failures` is asked to do. */
-export type FailuresJob = RunPlace & Pick<RetryJob, 'selection'> & { /** Absolute, or `-`. */ file: string; force: boolean };
+export type FailuresJob = RunPlace &
+  Pick<RetryJob, 'selection'> & { /** Absolute, or `-`. */ file: string; force: boolean };
+
+/** What `revalidate` is asked to do. */
+export type RevalidateJob = RunPlace & {
+  /** An input document whose api takes the place of the one the run has stored; null = that one. */
+  document: { input: Input; baseDir: string } | null;
+  json: boolean;
+};
 
 /** What `status` is asked to do. */
 export type StatusJob = RunPlace & { json: boolean };

@@ -1,3 +1,4 @@
+import { UsageError } from '../core/errors.ts';
 import { ByteChunk } from './byte-chunk.ts';
 import { type ColumnPath, childPath, columnNames, REST_PATH } from './column-path.ts';
 import {
@@ -33,6 +34,12 @@ export const CSV_DEFAULTS: CsvOptions = {
   escapeFormulas: false,
   partial: false,
 };
+
+/** @throws UsageError for what could not be told from a value */
+export function checkDelimiter(delimiter: string): void {
+  if (!/^[^\p{L}\p{N}"'\r\n.+-]$/u.test(delimiter))
+    throw new UsageError(`CSV delimiter ${JSON.stringify(delimiter)}: use one character such as , ; | or a tab`);
+}
 
 /** @returns the file in pieces of about 256 KB */
 export async function* csvChunks(

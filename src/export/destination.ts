@@ -171,24 +171,36 @@ async function removeStale(target: string): Promise<void> {
   }
 }
 
+/** What a failed write has left, and what to do once there is room again: parts of the message. */
+export type WriteOutcome = { left: string; next: string };
+
+const EARLIER_FILE: WriteOutcome = { left: 'nothing was replaced', next: 'Free some space and export again' };
+
 /** @returns the error of a write, in words a user can act on; any other as it came */
-export function writeProblem(error: unknown, place: string): unknown {
-  const message = MESSAGES[codeOf(error) ?? ''];
+export function writeProblem(error: unknown, place: string, outcome: WriteOutcome = EARLIER_FILE): unknown {
+  const code = codeOf(error) ?? '';
+  const lack = LACKS[code];
+  const message =
+    lack === undefined ? MESSAGES[code] : `${lack}; ${outcome.left}${code in FULL ? `. ${outcome.next}` : ''}`;
   return message === undefined ? error : new EnvironmentError(`${place}: ${message}`, { cause: error });
 }
 
-const EARLIER_FILE = 'nothing was replaced';
+const FULL: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+const LACKS: Readonly<Record<string, string>> = {
+  ...FULL,
+  EFBIG: 'the file is larger than this file system takes',
+  EIO: 'the disk failed',
+};
 const MESSAGES: Readonly<Record<string, string>> = {
-  ENOSPC: `the disk is full; ${EARLIER_FILE}. Free some space and export again`,
-  EDQUOT: `the disk quota is used up; ${EARLIER_FILE}. Free some space and export again`,
-  EFBIG: `the file is larger than this file system takes; ${EARLIER_FILE}`,
   EACCES: 'not allowed to write there',
   EPERM: 'not allowed to write there',
   EROFS: 'the file system is read-only',
   ENOENT: 'the folder does not exist',
   ENOTDIR: 'what should be its folder is a file',
   ENAMETOOLONG: 'the name is too long',
-  EIO: `the disk failed; ${EARLIER_FILE}`,
 };
 
 function codeOf(error: unknown): string | undefined {

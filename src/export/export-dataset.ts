@@ -1,6 +1,5 @@
-import { UsageError } from '../core/errors.ts';
 import { type ColumnPath, selectColumns } from './column-path.ts';
-import { CSV_DEFAULTS, type CsvOptions, csvChunks } from './csv.ts';
+import { CSV_DEFAULTS, type CsvOptions, checkDelimiter, csvChunks } from './csv.ts';
 import { copies, type Destination, type Written, writeWhole } from './destination.ts';
 import { type FileFormat, STDOUT } from './export-format.ts';
 import { jsonArrayChunks, jsonLinesChunks } from './json-lines.ts';
@@ -91,9 +90,4 @@ function countRows(rows: RowSource, onCount: (count: number) => void): RowSource
       onCount(count);
     }
   };
-}
-
-function checkDelimiter(delimiter: string): void {
-  if (!/^[^\p{L}\p{N}"'\r\n.+-]$/u.test(delimiter))
-    throw new UsageError(`CSV delimiter ${JSON.stringify(delimiter)}: use one character such as , ; | or a tab`);
 }

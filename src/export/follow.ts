@@ -1,7 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { checkDestination, type Destination, writeProblem } from './destination.ts';
+import { checkDestination, type Destination, type WriteOutcome, writeProblem } from './destination.ts';
 import { onOneLine } from './json-text.ts';
 import type { PageReader, StoredRow } from './rows.ts';
 
@@ -27,6 +26,10 @@ export type FollowOptions = {
 
 const ROWS_PER_PAGE = 1_000;
 const START: FollowPosition = { seq: 0, bytes: 0 };
+const IN_STORE: WriteOutcome = {
+  left: 'every record is kept in the run',
+  next: 'Free some space and give the same command again: it goes on where it was',
+};
 
 /**
  * Appends a dataset's committed rows to a JSON Lines file while the crawl goes on, each exactly once: what a killed
@@ -43,7 +46,7 @@ export async function openFollower(options: FollowOptions): Promise<DatasetFollo
     const file = await open(options.destination.path, 'a+');
     return new DatasetFollower(options, file, await resume(file, saved ?? START, options));
   } catch (error) {
-    throw writeProblem(error, options.destination.path);
+    throw writeProblem(error, options.destination.path, IN_STORE);
   }
 }
 
@@ -89,15 +92,6 @@ export class DatasetFollower {
     return work;
   }
 
-  /** Catches up every `everyMs` until the signal; then once more. Failures are logged and tried again. */
-  async run({ clock, everyMs, signal }: { clock: Clock; everyMs: number; signal: AbortSignal }): Promise<void> {
-    while (!signal.aborted) {
-      await this.catchUp().catch((error: unknown) => this.#options.log.error(String(error)));
-      await clock.sleep(everyMs, signal).catch(() => undefined);
-    }
-    await this.catchUp();
-  }
-
   /** Appends the rest and closes the file. */
   async close(): Promise<void> {
     try {
@@ -106,6 +100,12 @@ export class DatasetFollower {
     } finally {
       await this.#file.close();
     }
+  }
+
+  /** Closes the file as it is: what is missing comes when it is opened again. */
+  async release(): Promise<void> {
+    await this.#working;
+    await this.#file.close();
   }
 
   async #appendNew(): Promise<number> {
@@ -127,7 +127,7 @@ export class DatasetFollower {
       await this.#file.truncate(this.#position.bytes);
       await this.#file.appendFile(lines);
     } catch (error) {
-      throw writeProblem(error, destination.path);
+      throw writeProblem(error, destination.path, IN_STORE);
     }
     const next = { seq, bytes: this.#position.bytes + lines.length };
     await position.save(next);

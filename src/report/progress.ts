@@ -2,6 +2,7 @@ import type { KeySnapshot } from '../core/key-snapshot.ts';
 import type { Ports } from '../core/ports.ts';
 import { formatCount, formatDuration, formatMs, formatNumber } from './format.ts';
 import { limitsByHost } from './host-record.ts';
+import { progressBar } from './progress-bar.ts';
 import { EtaEstimate, RateEstimate } from './rate-estimate.ts';
 import type { Recorder } from './recorder.ts';
 import { clipMiddle, type LiveArea, type Painter, painter } from './terminal.ts';
@@ -76,8 +77,6 @@ export function startProgress({ ports, area, facts, color, quiet = false }: Prog
   };
 }
 
-const BAR_COLUMNS = 20;
-
 /** Draws progress as text: pure but for the hosts' rates, which it derives from one call to the next. */
 export class ProgressView {
   readonly #paint: Painter;
@@ -118,13 +117,7 @@ export class ProgressView {
       this.#etaText(),
     ].join('  ');
     // A narrow terminal keeps the figures and lets the bar go.
-    return columns < 70 ? text : `${this.#bar(facts.total > 0 ? done / facts.total : 0)} ${text}`;
-  }
-
-  #bar(share: number): string {
-    const filled = Math.min(BAR_COLUMNS, Math.floor(share * BAR_COLUMNS));
-    const percent = `${Math.floor(share * 100)} %`.padStart(5);
-    return `${this.#paint('green', '█'.repeat(filled))}${this.#paint('dim', '░'.repeat(BAR_COLUMNS - filled))} ${percent}`;
+    return columns < 70 ? text : `${progressBar(facts.total > 0 ? done / facts.total : 0, this.#paint)} ${text}`;
   }
 
   #rateText(): string {

@@ -51,7 +51,7 @@ describe('the job of crawl', () => {
       '--run nightly --storage-dir data --fresh --durability full --max-concurrency 7 --max-concurrency-per-host 3 ' +
       '--max-requests-per-minute 600 --requests-per-second 2.5 --headroom 0.9 --no-discovery --max-retries 0 --timeout 1.5 ' +
       '--max-wait 30 --max-requests 1000 --http-client got-scraping --no-http2 --method POST --body {} --contact me@a.b ' +
-      '--ignore-robots --url-column link --dataset items --output out/a.csv.gz --output b.ndjson --force --json --quiet';
+      '--ignore-robots --url-column link --dataset items --output out/a.csv.gz --output b.ndjson --csv-delimiter ; --csv-bom --force --json --quiet';
     const made = await job(['https://a.b/', ...argv.split(' '), '--header', 'X-Id: a: b', '--header', 'Accept:*/*']);
     expect(made).toMatchObject({
       run: 'nightly',
@@ -62,6 +62,7 @@ describe('the job of crawl', () => {
         { path: '/work dir/out/a.csv.gz', format: 'csv', gzip: true },
         { path: '/work dir/b.ndjson', format: 'ndjson', gzip: false },
       ],
+      csv: { delimiter: ';', bom: true },
       force: true,
       json: true,
       progress: 'off',
@@ -149,19 +150,41 @@ describe('the job of crawl', () => {
   });
 });
 
-test('the job of export names datasets and files', () => {
-  const argv = ['--run', 'a', '--dataset', 'x', '--dataset', 'y', '--output', 'x.json', '--force', '--json'];
-  expect(exportJob(parseArguments('export', argv), { cwd: '/w', env: {} })).toMatchObject({
+test('the job of export names datasets, files, columns and how they are written', async () => {
+  const argv = [
+    ...['--run', 'a', '--dataset', 'x', '--dataset', 'y', '--output', 'x.json', '--output', 'y.parquet', '--force'],
+    ...['--json', '--fields', 'id,brand.name', '--limit', '10', '--csv-delimiter', '\\t', '--csv-bom'],
+    ...['--csv-line-ending', 'crlf', '--csv-escape-formulas', '--quiet'],
+  ];
+  expect(await exportJob(parseArguments('export', argv), { cwd: '/w', env: {} })).toEqual({
     run: 'a',
     storageDir: '/w/storage',
     datasets: ['x', 'y'],
-    outputs: [{ path: '/w/x.json', format: 'json', gzip: false }],
+    outputs: [
+      { path: '/w/x.json', format: 'json', gzip: false },
+      { path: '/w/y.parquet', format: 'parquet', gzip: false },
+    ],
+    format: null,
+    fields: ['id', 'brand.name'],
+    limit: 10,
+    csv: { delimiter: '\t', bom: true, lineEnding: 'crlf', escapeFormulas: true },
     force: true,
     json: true,
+    progress: 'off',
   });
-  expect(exportJob(parseArguments('export', []), { cwd: '/w', env: {} })).toMatchObject({
+  expect(await exportJob(parseArguments('export', []), { cwd: '/w', env: {} })).toMatchObject({
     datasets: null,
     outputs: [],
+    format: null,
+    fields: null,
+    limit: null,
+    csv: {},
+    progress: 'auto',
+  });
+  const toStdout = parseArguments('export', ['--output', '-', '--format', 'csv.gz']);
+  expect(await exportJob(toStdout, { cwd: '/w', env: {} })).toMatchObject({
+    outputs: [{ path: '-', format: 'csv', gzip: true }],
+    format: { format: 'csv', gzip: true },
   });
 });
 

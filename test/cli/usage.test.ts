@@ -128,10 +128,33 @@ describe('wrong options', () => {
     ];
     expect(await problems(args)).toEqual([
       '--run: "../x" cannot be the name of a run. Use letters, digits, ".", "_" and "-", a letter or digit first, 100 at most.',
-      '--output: x.xls must end in .json, .jsonl, .ndjson or .csv, each also with .gz.',
+      '--output: x.xls must end in .json, .jsonl, .ndjson, .csv (each also with .gz) or .parquet.',
       '--output: ./a.csv is named twice.',
       '--header "Accept ..." must be "Name: value", for example "Accept: application/json".',
       'none.txt: there is no such file.',
+    ]);
+  });
+
+  test('of export are told together', async () => {
+    const args = ['--format', 'xls', '--output', 'a.b', '--limit', '-1', '--fields', ',', '--csv-delimiter', 'x'];
+    expect(await problems(['export', ...args])).toEqual([
+      '--format: Unknown format "xls": use json, jsonl, ndjson, csv, parquet.',
+      '--fields: name at least one column, id,brand.name for example.',
+      '--limit: must be a number of rows, not "-1".',
+      'CSV delimiter "x": use one character such as , ; | or a tab',
+    ]);
+    expect(await problems(['export', '--output', '-', '--output', 'a.parquet.gz', '--output', 'b'])).toEqual([
+      '--output: - has no name that tells the format: add --format, csv for example.',
+      '--output: "a.parquet.gz": Parquet is compressed within; name it .parquet.',
+      '--output: b must end in .json, .jsonl, .ndjson, .csv (each also with .gz) or .parquet.',
+    ]);
+    const toStdout = ['export', '--output', '-', '--format', 'csv', '--json', '--dataset', 'a', '--dataset', 'b'];
+    expect(await problems(toStdout)).toEqual([
+      '--json and --output -: both would write to stdout, give one of them.',
+      '--output -: one dataset fits on stdout, not a and b.',
+    ]);
+    expect(await problems(['https://a.b/', '--output', '-'])).toEqual([
+      '--output: - is not possible here: name a file, and see millrace export for standard output.',
     ]);
   });
 
