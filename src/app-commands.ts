@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CrawlJob } from './config/crawl-job.ts';
-import type { BenchJob, ProbeJob } from './config/measure-jobs.ts';
+import type { BenchJob, ProbeJob, RampJob } from './config/measure-jobs.ts';
 import type { PracticeApiJob } from './config/practice-api-schema.ts';
-import type { ExportJob, FailuresJob, RetryJob, StatusJob } from './config/run-jobs.ts';
+import type { ExportJob, FailuresJob, RetryJob, RevalidateJob, StatusJob } from './config/run-jobs.ts';
 import type { Ports } from './core/ports.ts';
 import type { Summary } from './core/summary.ts';
 import type { LiveArea } from './report/terminal.ts';
@@ -20,6 +20,17 @@ export type CommandContext = {
   color: boolean;
   /** For `${env:NAME}` references alone. */
   env: Readonly<Record<string, string | undefined>>;
+};
+
+/** What became of the rows of dataset `invalid`. */
+export type Revalidated = {
+  /** Rows whose records are where they belong now. */
+  moved: number;
+  left: number;
+  /** Requests found on bodies that fit by now: they wait for the run to be continued. */
+  requests: number;
+  /** Why rows were left, with how many; the most frequent first. */
+  reasons: readonly { reason: string; count: number }[];
 };
 
 /** A request as it is shown before it is sent: references are not filled in, other secrets hidden. */
@@ -47,6 +58,8 @@ export type AppCommands = {
   retryFailed(job: RetryJob, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 | 3 }>;
   /** Writes failed requests as a JSON Lines list; a run in use can be asked too. @returns how many there are */
   writeFailures(job: FailuresJob, context: CommandContext): Promise<{ count: number }>;
+  /** Moves records that fit by now out of dataset `invalid`, without a request. */
+  revalidate(job: RevalidateJob, context: CommandContext): Promise<Revalidated>;
   /** @returns absolute paths of the files written */
   exportRun(job: ExportJob, context: CommandContext): Promise<{ files: readonly string[] }>;
   /** @returns what the run has done and has left, from the store alone; a run in use can be asked too */
@@ -55,6 +68,15 @@ export type AppCommands = {
   probe(job: ProbeJob, context: CommandContext): Promise<{ text: string; exitCode: 0 | 1 | 3 }>;
   /** @returns what to say on stdout; exit code 3 when nothing was answered */
   bench(job: BenchJob, context: CommandContext): Promise<{ text: string; exitCode: 0 | 3 }>;
+  /**
+   * Finds a host's limit. `confirm` is told what will be sent, and says whether to go on; null = nobody can be asked.
+   * @returns what to say on stdout; exit code 3 when nothing was answered
+   */
+  ramp(
+    job: RampJob,
+    context: CommandContext,
+    confirm: (announcement: string) => Promise<boolean | null>,
+  ): Promise<{ text: string; exitCode: 0 | 3 }>;
   /** Serves until the signal aborts, then closes. `onListening` is told the base URL. */
   servePracticeApi(job: PracticeApiJob, context: CommandContext, onListening: (baseUrl: string) => void): Promise<void>;
 };

@@ -16,6 +16,9 @@ export const retryFailed: AppCommands['retryFailed'] = async (job, context) =>
 export const writeFailures: AppCommands['writeFailures'] = async (job, context) =>
   (await import('./app/failures-file.ts')).writeFailures(job, context);
 
+export const revalidate: AppCommands['revalidate'] = async (job, context) =>
+  (await import('./app/revalidate.ts')).revalidate(job, context);
+
 export const exportRun: AppCommands['exportRun'] = async (job, context) =>
   (await import('./app/look-commands.ts')).exportRun(job, context);
 
@@ -27,6 +30,9 @@ export const probe: AppCommands['probe'] = async (job, context) =>
 
 export const bench: AppCommands['bench'] = async (job, context) =>
   (await import('./app/measure-commands.ts')).bench(job, context);
+
+export const ramp: AppCommands['ramp'] = async (job, context, confirm) =>
+  (await import('./app/measure-commands.ts')).ramp(job, context, confirm);
 
 export const servePracticeApi: AppCommands['servePracticeApi'] = async (job, context, onListening) =>
   (await import('./app/practice-command.ts')).servePracticeApi(job, context, onListening);

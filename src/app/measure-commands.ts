@@ -17,6 +17,9 @@ import { compareProbes, printComparison, readSavedProbe } from '../measure/probe
 import { printProbe } from '../measure/probe/print-probe.ts';
 import type { ProbeReport, UrlProbe } from '../measure/probe/probe-report.ts';
 import { probeUrl } from '../measure/probe/probe-url.ts';
+import { hostSettings } from '../measure/ramp/hosts-block.ts';
+import { announcement, printRamp } from '../measure/ramp/print-ramp.ts';
+import { runRamp } from '../measure/ramp/run-ramp.ts';
 import { checkSetup, printSetup } from '../measure/setup/check-setup.ts';
 import { openVault } from './secrets.ts';
 import { ownVersion, userAgentOf } from './user-agent.ts';
@@ -132,6 +135,50 @@ export const bench: AppCommands['bench'] = async (job, context) => {
     text: job.json ? JSON.stringify(report, null, 2) : printBench(report, context),
     exitCode: outcome.results.every(({ statusCodes }) => Object.keys(statusCodes).length > 0) ? 0 : 3,
   };
+};
+
+/** `millrace ramp`: says what it will do, asks, and does it. */
+export const ramp: AppCommands['ramp'] = async (job, context, confirm) => {
+  const { url, settings } = job;
+  const answer = await confirm(announcement(url, settings.maxRate));
+  if (answer === null) throw new UsageError('Nobody can be asked whether to go on: agree to it by --yes.');
+  if (!answer) return { text: '', exitCode: 0 };
+  const { clock, log } = context.ports;
+  const client = createUndiciClient({
+    ports: context.ports,
+    maxConnectionsPerOrigin: MOST_CONNECTIONS,
+    blockPrivateAddresses: false,
+  });
+  try {
+    const result = await runRamp({
+      target: targetOf(url, settings, context),
+      client,
+      clock,
+      maxRate: settings.maxRate,
+      signal: context.signal,
+      onProgress: ({ phase, result: { points } }) => {
+        const { sent = 0, good = 0, refused = 0 } = points.at(-2) ?? {};
+        log.debug(`${phase}: ${sent} sent, ${good} good, ${refused} refused in the last second`);
+        if (context.area.isTerminal) context.area.draw([`  ${phase}: ${sent}/s sent, ${good}/s good`]);
+      },
+    });
+    const host = hostSettings(result);
+    const report = {
+      kind: 'millrace ramp',
+      version: 1,
+      url,
+      machine: describeMachine(context.env, ownVersion()),
+      result,
+      host,
+    };
+    return {
+      text: job.json ? JSON.stringify(report, null, 2) : printRamp(url, result, context),
+      exitCode: result.points.some(({ good }) => good > 0) ? 0 : 3,
+    };
+  } finally {
+    context.area.clear();
+    await client.close();
+  }
 };
 
 /** As many to warm up as fill the slots, and at least a tenth. */

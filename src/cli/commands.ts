@@ -13,6 +13,7 @@ export const OPERANDS: Partial<Record<CommandName, { name: string; help: string 
     help: 'an OpenAPI 3 document (file or URL, YAML or JSON), or the URL of a list to look at',
   },
   probe: { name: '[URL...]', help: 'what to measure' },
+  ramp: { name: '<URL>', help: 'what to ask for: of a host that you may try the limits of' },
   bench: { name: '<URL>', help: 'what to send requests to: a server of your own, or with its leave' },
   validate: { name: '<FILE>', help: 'an input document, .yaml or .json' },
 };

@@ -4,9 +4,11 @@ export const COMMAND_SUMMARIES = {
   export: "Write a run's datasets to files",
   status: 'Show what a run has done and has left',
   'retry-failed': "Put a run's failed requests back and crawl them",
+  revalidate: 'Move records that fit a corrected schema out of dataset "invalid", without a request',
   init: 'Start an input document from an OpenAPI document, or from one URL',
   validate: 'Check an input document without a request',
   probe: "Measure what one request's time is made of; without a URL, check the set-up",
+  ramp: "Find a host's limit by a slow ramp, and the settings that hold below it",
   bench: 'Benchmark a URL: rate, percentiles, share of what is possible',
   'practice-api': 'Serve the practice API, to try a crawl against',
 } as const;
@@ -225,6 +227,17 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document on stdout, all else on stderr' },
     ...messages,
   ],
+  revalidate: [
+    {
+      flags: '--input <file>',
+      group: WHAT,
+      help: 'Take the schemas of the api in this document (default: the document that the run has stored)',
+    },
+    run,
+    storageDir,
+    { flags: '--json', group: OUTPUT, help: 'What became of the records as one JSON document on stdout' },
+    ...messages,
+  ],
   status: [run, storageDir, { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document' }, ...messages],
   init: [
     { flags: '--output <file>', group: OUTPUT, help: 'Write it to this file (default: stdout)' },
@@ -256,6 +269,13 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     { ...storageDir, group: SETUP },
     { flags: '--database <url>', group: SETUP, help: 'PostgreSQL to look for (default: MILLRACE_DATABASE_URL)' },
     { flags: '--json', group: OUTPUT, help: 'What was measured as one JSON document' },
+    ...messages,
+  ],
+  ramp: [
+    ...measuredRequest('ramp'),
+    { flags: '--max-rate <rate>', group: PACE, path: 'ramp.maxRate', reads: 'number' },
+    { flags: '--yes', group: OUTPUT, help: 'Agree to what it says it will send, without being asked' },
+    { flags: '--json', group: OUTPUT, help: 'What was found as one JSON document' },
     ...messages,
   ],
   bench: [

@@ -25,9 +25,11 @@ const MODULES: Record<CommandName, () => Promise<CommandModule>> = {
   export: () => import('./export.ts'),
   status: () => import('./status.ts'),
   'retry-failed': () => import('./retry-failed.ts'),
+  revalidate: () => import('./revalidate.ts'),
   init: () => import('./init.ts'),
   validate: () => import('./validate.ts'),
   probe: () => import('./probe.ts'),
+  ramp: () => import('./ramp.ts'),
   bench: () => import('./bench.ts'),
   'practice-api': () => import('./practice-api.ts'),
 };
