@@ -104,7 +104,8 @@ export class HostScheduler {
     for (const line of this.#lines.values()) {
       if (line.buffer.length === 0) continue;
       const appetite = this.#gate.appetite(line.host, nowMs, APPETITE_HORIZON_MS);
-      if (line.buffer.length >= Math.max(LEAST_AT_HAND, Math.min(appetite, most)) || line.state === 'robots') sated.add(line.host);
+      if (line.buffer.length >= Math.max(LEAST_AT_HAND, Math.min(appetite, most)) || line.state === 'robots')
+        sated.add(line.host);
     }
     return sated;
   }
