@@ -69,6 +69,8 @@ export class PacedClient implements HttpClient {
       headers: response?.headers ?? {},
       wallMs: ports.clock.wallMs(),
       bodyText: null,
+      method: ended.request.method,
+      url: ended.request.url,
       overloaded: false,
     });
     this.#grants.released(ended.host);

@@ -143,6 +143,8 @@ export class Transport {
       failure: response ? null : httpError ? NETWORK_FAILURE_OF[httpError.code] : 'aborted',
       wallMs: this.#clock.wallMs(),
       bodyText: response === null ? null : excerptOf(hop, response),
+      method: hop.method,
+      url: hop.url,
       overloaded: this.#load.wasOverloadedSince(ended.sentAtMs),
     };
     const verdict = this.#parts.gate.finish(sample);
