@@ -1,4 +1,6 @@
-import { KeyValueStore, MissingRouteError } from '@crawlee/core';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type DatasetExportOptions, KeyValueStore, MissingRouteError } from '@crawlee/core';
 import {
   type Configuration,
   type Dictionary,
@@ -10,6 +12,9 @@ import {
   type Session,
 } from '@crawlee/http';
 import { messageOf } from '../core/errors.ts';
+import { exportDataset } from '../export/export-dataset.ts';
+import { type ExportFormat, formatOf } from '../export/export-format.ts';
+import { rowsByPage } from '../export/rows.ts';
 import type { HttpClient } from '../http/client.ts';
 import { toCrawleeHttpClient } from '../http/crawlee-http-client.ts';
 import type { NewRequest } from '../storage/store.ts';
@@ -155,6 +160,34 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
 
   override async useState<State extends Dictionary>(defaultValue: State = {} as State): Promise<State> {
     return this.#state.use(defaultValue);
+  }
+
+  /**
+   * Writes the crawl's own dataset to a file, the same that `millrace export` writes.
+   * @param format when the file's name does not tell; all of `millrace export` are possible
+   * @returns all items, as Crawlee does: for a dataset that does not fit into memory there is `millrace export`
+   * @throws UsageError when neither tells the format; EnvironmentError when the file cannot be written
+   */
+  override async exportData<Data extends Dictionary>(
+    path: string,
+    format?: ExportFormat,
+    options: DatasetExportOptions = {},
+  ): Promise<Data[]> {
+    if (options.desc) throw new TypeError('exportData writes items in the order they came: desc is not possible');
+    const { store, settings } = this.#parts;
+    const dataset = settings.defaultDataset;
+    const rows = rowsByPage((page) => store.datasets.page(dataset, page));
+    await mkdir(dirname(path), { recursive: true });
+    await exportDataset({
+      ...formatOf(path, format ?? null),
+      rows,
+      columns: () => store.datasets.columns(dataset),
+      destination: { path, force: true },
+    });
+    this.log.info(`Export to ${path} finished!`);
+    const items: Data[] = [];
+    for await (const batch of rows()) for (const { json } of batch) items.push(JSON.parse(json) as Data);
+    return items;
   }
 
   /** Begins nothing new; the run ends when what is under way has ended. */

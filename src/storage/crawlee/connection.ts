@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { RecordTables } from '../sqlite/records.ts';
+import { PushedColumns } from './dataset-columns.ts';
 import { QueueRows } from './queue-rows.ts';
 import { StorageRegistry } from './storage-registry.ts';
 
@@ -12,6 +13,7 @@ export type Connection = {
   keyValueStores: StorageRegistry;
   requestQueues: StorageRegistry;
   records: RecordTables;
+  columns: PushedColumns;
   queueRows: QueueRows;
 };
 
@@ -26,6 +28,7 @@ export function createConnection(database: SqliteDatabase, clock: Clock): Connec
     keyValueStores: new StorageRegistry(database, 'Key-value store'),
     requestQueues: new StorageRegistry(database, 'Request queue'),
     records: new RecordTables(database),
+    columns: new PushedColumns(database),
     queueRows: new QueueRows(database),
   };
 }

@@ -3,6 +3,7 @@ import { SqliteDatasetCollection, SqliteKeyValueStoreCollection, SqliteRequestQu
 import type { Connect } from './connection.ts';
 import { SqliteDatasetClient } from './dataset-client.ts';
 import { SqliteKeyValueStoreClient } from './key-value-store-client.ts';
+import { useOwnExports } from './own-exports.ts';
 import { SqliteRequestQueueClient } from './request-queue-client.ts';
 
 /** Crawlee's storages in an SQLite file that somebody else opens and closes, such as a run's. */
@@ -16,6 +17,7 @@ export class CrawleeStorages implements StorageClient {
   }
 
   dataset<Data extends Dictionary = Dictionary>(id: string): SqliteDatasetClient<Data> {
+    useOwnExports();
     return new SqliteDatasetClient<Data>(id, this.#connect);
   }
 

@@ -1,4 +1,6 @@
 import type { DatasetClient, DatasetClientListOptions, DatasetInfo, Dictionary, PaginatedList } from '@crawlee/types';
+import { exportChunks } from '../../export/export-dataset.ts';
+import type { StoredRow } from '../../export/rows.ts';
 import { checkOptionalCount, checkText } from './checks.ts';
 import type { Connect, Connection } from './connection.ts';
 import { DatasetCursor } from './dataset-cursor.ts';
@@ -8,6 +10,8 @@ import { infoOf, type StorageRow } from './storage-registry.ts';
 
 // What Apify's API answers as the limit when none was asked for; Crawlee's MemoryStorage does the same.
 const NO_LIMIT = 999_999_999_999;
+
+const ROWS_A_BATCH = 1_000;
 
 type Listing = { offset: number; limit: number; desc: boolean };
 
@@ -55,9 +59,10 @@ export class SqliteDatasetClient<Data extends Dictionary = Dictionary> implement
     const connection = await this.#connect();
     const nowMs = connection.clock.wallMs();
     await connection.database.write(() => {
-      const { rowId } = connection.datasets.require(this.#idOrName);
-      connection.records.appendAll(rowId, jsons, nowMs);
-      connection.datasets.noteChange(rowId, nowMs);
+      const row = connection.datasets.require(this.#idOrName);
+      connection.records.appendAll(row.rowId, jsons, nowMs);
+      connection.columns.keep(row, jsons);
+      connection.datasets.noteChange(row.rowId, nowMs);
     });
   }
 
@@ -78,13 +83,36 @@ export class SqliteDatasetClient<Data extends Dictionary = Dictionary> implement
 
   /**
    * All items in one buffer.
-   * @param format json (default) or jsonl; the millrace command line exports more
+   * @param format json (default) or jsonl; `exportText` and the millrace command line write more
    */
   async downloadItems(format: unknown = 'json'): Promise<Buffer> {
     if (format !== 'json' && format !== 'jsonl')
       throw new TypeError(`Format ${String(format)} is not possible here: json or jsonl`);
     const { jsons } = await this.#rows({ offset: 0, limit: NO_LIMIT, desc: false });
     return Buffer.from(format === 'json' ? `[${jsons.join(',')}]` : jsons.map((json) => `${json}\n`).join(''));
+  }
+
+  /** All items as a file, the same that `millrace export` writes; nothing where a CSV would have no column. */
+  async exportText(format: 'csv' | 'json', { desc = false } = {}): Promise<string> {
+    const columns = await this.#columns();
+    if (format === 'csv' && columns.length === 0) return '';
+    const chunks = exportChunks({ format, rows: () => this.#batches(desc), columns: () => this.#columns() });
+    return Buffer.concat(await Array.fromAsync(chunks)).toString();
+  }
+
+  async *#batches(desc: boolean): AsyncGenerator<StoredRow[]> {
+    for (let offset = 0; ; ) {
+      const { jsons } = await this.#rows({ offset, limit: ROWS_A_BATCH, desc });
+      if (jsons.length === 0) return;
+      const first = offset;
+      yield jsons.map((json, index) => ({ seq: first + index, json }));
+      offset += jsons.length;
+    }
+  }
+
+  async #columns(): Promise<string[]> {
+    const { database, datasets, columns, clock } = await this.#connect();
+    return database.read(() => columns.of(datasets.requireForReading(this.#idOrName, clock.wallMs())));
   }
 
   async #page({ offset, limit }: PageRange, desc: boolean): Promise<PaginatedList<Data>> {

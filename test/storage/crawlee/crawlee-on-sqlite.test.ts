@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BasicCrawler, type BasicCrawlerOptions } from '@crawlee/basic';
 import { Configuration, Dataset, KeyValueStore, LogLevel, log, RequestQueue, RequestQueueV1 } from '@crawlee/core';
+import { MemoryStorage } from '@crawlee/memory-storage';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SqliteStorageClient } from '../../../src/storage/crawlee/sqlite-storage-client.ts';
 
@@ -91,6 +92,46 @@ describe('Crawlee on SQLite', () => {
     expect(csv!.trim().split('\n')).toHaveLength(PAGES + 1);
     await crawler().exportData(join(folder, 'out.json'));
     expect(JSON.parse(await readFile(join(folder, 'out.json'), 'utf8'))).toHaveLength(PAGES);
+  });
+
+  test('exportToCSV and exportToJSON write what millrace export writes: all columns, every value', async () => {
+    const dataset = await Dataset.open('mixed', { config });
+    const items = [
+      { a: 1, yes: true, no: false, none: null, empty: '' },
+      { b: { c: [1, 'x'], d: 'say "hi"' }, a: 2 },
+    ];
+    await dataset.pushData(items);
+    await dataset.pushData({ late: 0.1 });
+    await dataset.exportToCSV('csv');
+    await dataset.exportToJSON('json');
+    expect(await dataset.exportTo('again', { desc: true }, 'text/csv')).toHaveLength(3);
+    const store = await KeyValueStore.open(undefined, { config });
+    const csv = [
+      'a,yes,no,none,empty,b.c,b.d,late',
+      '1,true,false,,"",,,',
+      '2,,,,,"[1,""x""]","say ""hi""",',
+      ',,,,,,,0.1',
+    ];
+    expect(await store.getValue('csv')).toBe(csv.map((line) => `${line}\n`).join(''));
+    expect(await store.getValue('again')).toBe([csv[0], csv[3], csv[2], csv[1]].map((line) => `${line}\n`).join(''));
+    expect(await store.getValue('json')).toEqual([...items, { late: 0.1 }]);
+    const none = await Dataset.open('none', { config });
+    await none.exportToCSV('none');
+    expect(await store.getValue('none')).toBe('');
+    await dataset.drop();
+    await (await Dataset.open('mixed', { config })).pushData({ other: 1 });
+    await (await Dataset.open('mixed', { config })).exportToCSV('csv');
+    expect(await store.getValue('csv')).toBe('other\n1\n');
+    await expect(none.exportTo('x', {}, 'text/html')).rejects.toThrow('Unsupported content type');
+  });
+
+  test('exportToCSV of a dataset stored elsewhere stays Crawlee’s own', async () => {
+    const elsewhere = new Configuration({ storageClient: new MemoryStorage({ persistStorage: false }) });
+    const dataset = await Dataset.open(undefined, { config: elsewhere });
+    await dataset.pushData([{ a: true }, { b: 1 }]);
+    await dataset.exportToCSV('csv');
+    const store = await KeyValueStore.open(undefined, { config: elsewhere });
+    expect(await store.getValue('csv')).toBe('a\n1\n\n');
   });
 
   test('is used on after a crawler has ended and torn it down', async () => {
