@@ -15,6 +15,7 @@ import { keyReader } from './page-facts.ts';
 import { pageFollowUp, ROOT_FRAME } from './page-state.ts';
 import { withoutParam } from './paginate/edit-request.ts';
 import { type PrepareContext, prepareRequest } from './prepare-request.ts';
+import { recheckRecord } from './recheck-record.ts';
 import { SecretVault } from './references.ts';
 import { createRuntime, type ResourceRuntime, takePage } from './resource-runtime.ts';
 import { buildTree, type ResourceTree } from './resource-tree.ts';
@@ -86,6 +87,7 @@ function routeOf(runtime: ResourceRuntime, contexts: RouteContexts): Route {
     prepare: (request, sending) => prepareRequest(request, sending, contexts.prepare),
     judge: (response) => judgeResponse(runtime, response, { baseUrl, auth: contexts.prepare.auth }),
     extract: (page) => extractPage(runtime, page, contexts.extract),
+    recheck: (record, userData) => recheckRecord(runtime, record, userData),
   });
 }
 

@@ -58,7 +58,8 @@ function pickRecords(runtime: ResourceRuntime, page: Page, { listing, guessedPat
   return picked;
 }
 
-function issueText({ path, message }: { path: readonly (string | number)[]; message: string }): string {
+/** @returns what is wrong with a record, as one line */
+export function issueText({ path, message }: { path: readonly (string | number)[]; message: string }): string {
   return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }
 
@@ -114,7 +115,8 @@ function* nextPages(runtime: ResourceRuntime, facts: NextPagesFacts): Generator<
   }
 }
 
-function withIncluded(record: unknown, { included }: ListingFrame): unknown {
+/** @returns the record with the fields of its parent that `includeFromParent` names */
+export function withIncluded(record: unknown, { included }: ListingFrame): unknown {
   return isJsonObject(record) ? { ...record, ...included } : record;
 }
 

@@ -10,7 +10,7 @@ import type { ValueStore } from '../storage/store.ts';
 import type { SideFetch } from './side-fetch.ts';
 
 export type DeclaredApiOptions = {
-  job: CrawlJob;
+  job: Pick<CrawlJob, 'input' | 'baseDir' | 'samplePages'>;
   env: Readonly<Record<string, string | undefined>>;
   ports: Ports;
   /** null = nothing is remembered. */

@@ -1,5 +1,4 @@
 import type { CrawlJob, CsvSpec, OutputFormatSpec, OutputSpec } from './crawl-job.ts';
-
 import type { Input } from './input-schema.ts';
 
 /** A run in a storage folder. */

@@ -4,6 +4,17 @@ import type { Request } from '@crawlee/core';
 export const FAILURES_DATASET = 'failures';
 export const INVALID_DATASET = 'invalid';
 
+/** A row of dataset `invalid`. */
+export type InvalidRow = {
+  url: string;
+  label: string;
+  /** Only where `record` is a whole body: the URL that answered, after redirects. */
+  loadedUrl?: string;
+  /** "items[3].price: expected number" */
+  issues: readonly string[];
+  record: unknown;
+};
+
 /** A row of dataset `failures`. */
 export type FailureRecord = {
   url: string;

@@ -6,7 +6,7 @@ import type { Recorder } from '../report/recorder.ts';
 import type { FollowUp, Route, SentRequest } from '../routes/define-route.ts';
 import { DEFAULT_DATASET, runRoute } from '../routes/run-route.ts';
 import { codeOfStatus, RequestFailure } from './failure-codes.ts';
-import { INVALID_DATASET } from './failure-record.ts';
+import { INVALID_DATASET, type InvalidRow } from './failure-record.ts';
 import type { Job } from './job.ts';
 import type { CrawlSettings } from './parts.ts';
 import type { Reply } from './transport.ts';
@@ -82,8 +82,10 @@ export function applyRoute(
   for (const { dataset, record } of result.records) {
     job.work.addRecord(dataset === DEFAULT_DATASET ? settings.defaultDataset : dataset, record);
   }
-  for (const { issues, record } of result.invalid) {
-    job.work.addRecord(INVALID_DATASET, { url: job.request.url, label: route.label, issues, record });
+  for (const { issues, record, isBody } of result.invalid) {
+    const { url, loadedUrl = url } = job.request;
+    const row = { url, label: route.label, ...(isBody ? { loadedUrl } : {}), issues, record } satisfies InvalidRow;
+    job.work.addRecord(INVALID_DATASET, row);
   }
   for (const { key, value } of result.values) job.work.setValue(key, stringifyExact(value));
   return result.requests;

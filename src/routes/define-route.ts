@@ -113,6 +113,11 @@ export type RouteDefinition<Body = unknown, UserData = Record<string, unknown>> 
   response?: z.ZodType<Body>;
   /** The shape of one record. One that does not fit goes to dataset `invalid`; the others are kept. */
   record?: z.ZodType;
+  /**
+   * Checks a record of dataset `invalid` once more, after a schema was corrected; by `record` when left out.
+   * @returns the record as it is to be kept, or what is still wrong with it
+   */
+  recheck?: (record: unknown, userData: Record<string, unknown>) => { record: unknown } | { issues: readonly string[] };
   /** Where its records go; `default` when left out. */
   dataset?: string;
   /**

@@ -11,7 +11,7 @@ export type RouteResult = {
   /** In the order found. */
   records: { dataset: string; record: unknown }[];
   /** Bodies and records that did not fit their schema; an issue reads "items[3].price: expected number". */
-  invalid: { issues: readonly string[]; record: unknown }[];
+  invalid: { issues: readonly string[]; record: unknown; isBody?: true }[];
   /** URLs absolute, labels filled in. */
   requests: (FollowUp & { label: string })[];
   values: { key: string; value: unknown }[];
@@ -25,7 +25,7 @@ export type RouteResult = {
 export function runRoute(route: Route, page: Page): RouteResult {
   const result: RouteResult = { records: [], invalid: [], requests: [], values: [] };
   const body = check(route.response, page.body);
-  if ('issues' in body) return { ...result, invalid: [{ issues: body.issues, record: page.body }] };
+  if ('issues' in body) return { ...result, invalid: [{ issues: body.issues, record: page.body, isBody: true }] };
   const found = extract(route, { ...page, body: body.value });
   addRecords(result, route, found.records ?? []);
   for (const [dataset, records] of Object.entries(found.recordsByDataset ?? {}))

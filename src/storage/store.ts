@@ -158,6 +158,8 @@ export interface DatasetStore {
   push(dataset: string, jsons: readonly string[]): Promise<void>;
   /** Keyset paging: rows with seq > afterSeq, in order. */
   page(dataset: string, options: { afterSeq: number; limit: number }): Promise<StoredRecord[]>;
+  /** The request whose work wrote the row; null when there is no such row, or it came otherwise. */
+  requestOf(dataset: string, seq: number): Promise<StoredRequest | null>;
   /** Flattened column paths in first-seen order. */
   columns(dataset: string): Promise<string[]>;
   addColumns(dataset: string, paths: readonly string[]): Promise<void>;

@@ -1,6 +1,8 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type FixtureServer, serve } from '../fixtures/servers/serve.ts';
 import { urlList, Workplace } from './millrace.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 let place: Workplace;
 let server: FixtureServer;

@@ -1,8 +1,10 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type FixtureServer, serve } from '../fixtures/servers/serve.ts';
 import { urlList, Workplace } from './millrace.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 let place: Workplace;
 let server: FixtureServer;

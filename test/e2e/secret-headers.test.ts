@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Arrival, type FixtureServer, serve } from '../fixtures/servers/serve.ts';
 import { Workplace } from './millrace.ts';
 
 const TOKEN = 'shpat-5f2c-not-for-others';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 let place: Workplace;
 let api: FixtureServer;

@@ -54,6 +54,7 @@ describe('schemas', () => {
             'items[2].price: Invalid input: expected number, received undefined',
           ],
           record: body,
+          isBody: true,
         },
       ],
     });

@@ -1,9 +1,16 @@
 import type { Clock } from '../../core/clock.ts';
-import type { DatasetInfo, DatasetStore, RowReplacement, StoredRecord, UnitOfWork } from '../store.ts';
+import type { DatasetInfo, DatasetStore, RowReplacement, StoredRecord, StoredRequest, UnitOfWork } from '../store.ts';
 import type { ColumnTable } from './columns.ts';
 import type { RowStatement, SqliteDatabase } from './database.ts';
 import { type RecordTables, tableOf } from './records.ts';
 import { type ReplacementParts, Replacements } from './replacements.ts';
+
+export type DatasetParts = ReplacementParts & {
+  clock: Clock;
+  columns: ColumnTable;
+  /** Within a read: the request of a row id. */
+  storedRequest: (rowId: number) => StoredRequest | null;
+};
 
 /** The datasets of one run. */
 export class SqliteDatasets implements DatasetStore {
@@ -15,8 +22,10 @@ export class SqliteDatasets implements DatasetStore {
   readonly #list: RowStatement;
 
   readonly #replacements: Replacements;
+  readonly #storedRequest: DatasetParts['storedRequest'];
 
-  constructor(database: SqliteDatabase, parts: ReplacementParts & { clock: Clock; columns: ColumnTable }) {
+  constructor(database: SqliteDatabase, parts: DatasetParts) {
+    this.#storedRequest = parts.storedRequest;
     this.#database = database;
     this.#clock = parts.clock;
     this.#records = parts.records;
@@ -45,6 +54,14 @@ export class SqliteDatasets implements DatasetStore {
       return id === null ? [] : this.#pageOf(id).all(options.afterSeq, options.limit);
     });
     return (rows as [number, string][]).map(([seq, json]) => ({ seq, json }));
+  }
+
+  async requestOf(dataset: string, seq: number): Promise<StoredRequest | null> {
+    return this.#database.read(() => {
+      const id = this.#records.find(dataset);
+      const rowId = id === null ? null : this.#records.requestOf(id, seq);
+      return rowId === null ? null : this.#storedRequest(rowId);
+    });
   }
 
   async columns(dataset: string): Promise<string[]> {

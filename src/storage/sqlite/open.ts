@@ -62,7 +62,14 @@ function buildStore(database: SqliteDatabase, { ports, isOwner }: { ports: Ports
   const addRequests = (requests: readonly NewRequest[]): number => queue.addWithin(requests);
   return {
     queue,
-    datasets: new SqliteDatasets(database, { clock: ports.clock, records, columns, values, addRequests }),
+    datasets: new SqliteDatasets(database, {
+      clock: ports.clock,
+      records,
+      columns,
+      values,
+      addRequests,
+      storedRequest: (rowId) => queue.stored(rowId),
+    }),
     values: new SqliteValues(database, values),
     storageClient: new CrawleeStorages(connectOnce(database, ports)),
     close: async () => database.close(),

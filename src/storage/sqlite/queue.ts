@@ -158,16 +158,21 @@ export class SqliteQueue implements QueueStore {
   async get(uniqueKey: string): Promise<StoredRequest | null> {
     return this.#database.read(() => {
       const rowId = this.#rows.find(uniqueKey);
-      const row = rowId === null ? undefined : this.#selectStored.get(rowId);
-      if (!row) return null;
-      const host = this.#hosts.nameOf(row[5] as number);
-      return {
-        ...newRequestOf(row, 0, host),
-        id: requestIdOf(uniqueKey),
-        handledAtMs: row[6] as number | null,
-        patch: row[7] as string | null,
-      };
+      return rowId === null ? null : this.stored(rowId);
     });
+  }
+
+  /** Within a read: the request of a row id. */
+  stored(rowId: number): StoredRequest | null {
+    const row = this.#selectStored.get(rowId);
+    if (!row) return null;
+    const request = newRequestOf(row, 0, this.#hosts.nameOf(row[5] as number));
+    return {
+      ...request,
+      id: requestIdOf(request.uniqueKey),
+      handledAtMs: row[6] as number | null,
+      patch: row[7] as string | null,
+    };
   }
 
   async counts(): Promise<QueueCounts> {

@@ -85,6 +85,12 @@ export class RecordTables {
     return { requestId: row[0] as number | null };
   }
 
+  /** @returns the id of the request that the row came from; null when there is none */
+  requestOf(datasetId: number, seq: number): number | null {
+    const row = this.#database.prepareRows(`SELECT request_id FROM ${tableOf(datasetId)} WHERE seq = ?`).get(seq);
+    return (row?.[0] as number | null | undefined) ?? null;
+  }
+
   /** Creates a dataset's table. */
   createTable(datasetId: number): void {
     this.#database.exec(

@@ -109,6 +109,24 @@ export function describeDatasets(createRun: CreateRun): void {
       expect(await rowsOf(store, 'kept')).toEqual(['b', 'a']);
     });
 
+    test('know the request that a row came from', async () => {
+      const { store } = bench();
+      const data = '{"userData":{"n":1}}';
+      await store.queue.add([request('a.example', 1, { uniqueKey: 'own', label: 'items', data })]);
+      await commitOne(store, unit(await claimOne(store), { records: [{ dataset: 'default', json: '1' }] }));
+      await store.datasets.push('default', ['2']);
+      const [first, second] = await store.datasets.page('default', { afterSeq: 0, limit: 10 });
+      expect(await store.datasets.requestOf('default', first!.seq)).toMatchObject({
+        uniqueKey: 'own',
+        url: 'https://a.example/1',
+        label: 'items',
+        data,
+      });
+      expect(await store.datasets.requestOf('default', second!.seq)).toBeNull();
+      expect(await store.datasets.requestOf('default', 99)).toBeNull();
+      expect(await store.datasets.requestOf('none', 1)).toBeNull();
+    });
+
     test('replace nothing of a dataset that is not there', async () => {
       const { store } = bench();
       const replacement = { seq: 1, records: [{ dataset: 'x', json: '1' }], requests: [], values: [] };
