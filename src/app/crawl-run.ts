@@ -2,6 +2,7 @@ import type { CommandContext } from '../app-commands.ts';
 import type { KeySnapshot } from '../core/key-snapshot.ts';
 import { SECOND_MS } from '../core/units.ts';
 import type { PlainList } from '../crawl/plain-list.ts';
+import type { MetricsServer } from '../measure/metrics/serve-metrics.ts';
 import { MalformedReport } from '../queue/sources/malformed-report.ts';
 import { startProgress } from '../report/progress.ts';
 import type { RouteRegistry } from '../routes/registry.ts';
@@ -12,6 +13,7 @@ import type { PreparedRun } from './prepare-run.ts';
 import { progressFacts } from './progress-facts.ts';
 import { type FeedState, loadFeed, saveFeed } from './run-meta.ts';
 import { RunMonitor } from './run-monitor.ts';
+import { startMetrics } from './start-metrics.ts';
 
 export type CrawlEnd = {
   composition: Composition;
@@ -91,7 +93,14 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     quiet: job.progress === 'off',
     facts: () => progressFacts({ counts: monitor.counts, snapshots: monitor.snapshots, composition }),
   });
+  let metrics: MetricsServer | null = null;
   try {
+    metrics = await startMetrics(job.metricsPort, {
+      composition,
+      monitor,
+      isReady: () => !signal.aborted && endedEarly === null,
+      log: ports.log,
+    });
     await monitor.start();
     const feeding = feedAll(options, {
       composition,
@@ -108,6 +117,7 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
   } finally {
     stopped();
     progress.stop();
+    await metrics?.close();
     await composition.close();
   }
   const counts = await run.store.queue.counts();

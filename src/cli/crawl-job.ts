@@ -51,6 +51,7 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     json: args.has('--json'),
     progress: args.has('--quiet') ? 'off' : 'auto',
     quiet: args.has('--quiet'),
+    ...metricsPortOf(args),
   });
 }
 
@@ -63,6 +64,15 @@ function samplePagesOf(args: Arguments): number | null {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new UsageError(`--sample must be a whole number of pages, 1 or more, not "${text}".`);
 }
+
+function metricsPortOf(args: Arguments): Pick<CrawlJob, 'metricsPort'> {
+  const text = args.text('--metrics-port');
+  if (text === undefined) return {};
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MOST_PORT) return { metricsPort: Number(text) };
+  throw new UsageError(`--metrics-port must be a whole number from 0 to ${MOST_PORT}, not "${text}".`);
+}
+
+const MOST_PORT = 65_535;
 
 function reportOf(args: Arguments, cwd: string): string | null {
   const file = args.text('--report');

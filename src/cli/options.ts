@@ -171,6 +171,11 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
       group: OUTPUT,
       help: "Write the report page here too; it is always in the run's folder",
     },
+    {
+      flags: '--metrics-port <port>',
+      group: OUTPUT,
+      help: 'Serve /metrics for Prometheus, /healthz and /readyz on this port while it crawls (0 = any free one)',
+    },
     { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document on stdout, all else on stderr' },
     ...messages,
   ],

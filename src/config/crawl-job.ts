@@ -67,6 +67,8 @@ export type CrawlJob = {
   force: boolean;
   /** The summary goes to stdout as one JSON document. */
   json: boolean;
+  /** Where metrics and health are served while it crawls; 0 = any free port; left out = nowhere. */
+  metricsPort?: number;
   /** auto = a status line on a terminal, a log line every 10 s elsewhere. */
   progress: 'auto' | 'off';
   /** Only warnings and errors: no readable summary. */

@@ -74,6 +74,14 @@ export class Histogram {
     return this.#max;
   }
 
+  /** @returns how many values are at most `boundMs`, as exact as the buckets are */
+  countUpTo(boundMs: number): number {
+    const last = this.#bucketOf(boundMs);
+    let count = 0;
+    for (const [bucket, held] of this.buckets()) if (bucket <= last) count += held;
+    return count;
+  }
+
   /** Adds another one's values. @throws RangeError when its resolution differs */
   merge(other: Histogram): void {
     if (other.#bits !== this.#bits) throw new RangeError('Only histograms of one resolution can be merged');
