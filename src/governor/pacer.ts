@@ -4,7 +4,7 @@
  * 1,000 sends/s); idle time, and time spent waiting for anything else, earns nothing.
  */
 export class Pacer {
-  readonly #fixedCreditMs: number | null;
+  #fixedCreditMs: number | null;
   #intervalMs: number;
   #readyAtMs = Number.NEGATIVE_INFINITY;
   #readyBeforeMs = Number.NEGATIVE_INFINITY;
@@ -38,6 +38,11 @@ export class Pacer {
     if (this.#readyAtMs <= nowMs) return 0;
     this.#isAwaited = true;
     return this.#readyAtMs;
+  }
+
+  /** From now on lateness is not made up for: the server refuses what comes close together. */
+  beStrict(): void {
+    this.#fixedCreditMs = 0;
   }
 
   /** Something else holds sends back now: what passes is no lateness. */

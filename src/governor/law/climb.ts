@@ -15,6 +15,7 @@ const FIRST_QUIET_MS = 30_000;
 // was met without a pace.
 const FELL_BELOW_SHARE = 0.75;
 const QUIET_WHEN_UNSURE_MS = 10_000;
+const MOST_RETURNS = 6;
 const LONGEST_QUIET_MS = 600_000;
 // After a first refusal within a burst of fewer sends, the level seen says little.
 const SHORT_QUIET_MS = 3_000;
@@ -35,6 +36,7 @@ export class Climb {
   #requestsPerSecond = Number.POSITIVE_INFINITY;
   #failedRps = Number.POSITIVE_INFINITY;
   #formerRps = 0;
+  #returns = 0;
   #sureRps = Number.POSITIVE_INFINITY;
   #quietMs = FIRST_QUIET_MS;
   #heldSinceMs = 0;
@@ -68,15 +70,24 @@ export class Climb {
     this.#quietMs = this.#quietAfter(level);
     this.#sureRps = Math.max(surelyRps, LEAST_SURE_SHARE * failedRps);
     if (!isFirst) this.#formerRps = Math.max(this.#formerRps, failedRps);
+    if (failedRps >= FELL_BELOW_SHARE * this.#formerRps) this.#returns = 0;
     this.#failedRps = failedRps;
   }
 
   #quietAfter({ requestsPerSecond: failedRps, isTinyBurst, isFirst }: FailedLevel): number {
     if (isTinyBurst) return SHORT_QUIET_MS;
     if (isFirst) return QUIET_WHEN_UNSURE_MS;
+    const hasFallen = failedRps < FELL_BELOW_SHARE * this.#formerRps;
+    if (hasFallen && this.#returns < MOST_RETURNS) return this.#quietAfterFall();
     if (Number.isFinite(this.#failedRps) && Math.abs(failedRps - this.#failedRps) <= SAME_LEVEL * this.#failedRps)
       return Math.min(2 * this.#quietMs, LONGEST_QUIET_MS);
-    return failedRps < FELL_BELOW_SHARE * this.#formerRps ? QUIET_WHEN_UNSURE_MS : FIRST_QUIET_MS;
+    return hasFallen ? QUIET_WHEN_UNSURE_MS : FIRST_QUIET_MS;
+  }
+
+  /** What was once sustained is looked for again soon, and again, but not for ever. */
+  #quietAfterFall(): number {
+    this.#returns += 1;
+    return this.#returns === 1 ? QUIET_WHEN_UNSURE_MS : 2 * QUIET_WHEN_UNSURE_MS;
   }
 
   start(nowMs: number, requestsPerSecond: number, phase: ClimbPhase): void {

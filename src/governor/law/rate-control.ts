@@ -24,6 +24,9 @@ type Stage = 'alone' | 'growing' | 'open' | 'paced';
 
 // Fewer accepted answers before the first refusal were perhaps only a burst allowance.
 const TINY_BURST = 30;
+// Who refuses so early, with so few in flight, counts what comes at once rather than what comes in a second.
+const FEW_ACCEPTED = 60;
+const FEW_IN_FLIGHT = 4;
 const LEAST_MEASURED_MS = 200;
 const LATENCIES_TO_MEASURE = 4;
 // A refusal below the level that failed, with all slots taken, is put down to the slots so often in a row.
@@ -306,6 +309,7 @@ export class RateControl {
     const isTinyBurst = isFirst && this.#acceptedSinceOpened < TINY_BURST;
     this.#climb.failedAt({ requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst: decision.kind === 'first' });
     if (isFirst) this.#slots.refusedAt(cut.inFlight, nowMs);
+    if (isFirst && this.#acceptedSinceOpened < FEW_ACCEPTED && cut.inFlight <= FEW_IN_FLIGHT) this.pacer.beStrict();
     this.#stage = 'paced';
     this.#climb.start(nowMs, Math.max(decision.requestsPerSecond, LEAST_RPS), decision.next);
     this.#pace(1000 / this.#climb.requestsPerSecond);

@@ -1,7 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from '../../core/units.ts';
 import type { StatedLimit } from '../signals/stated-limit.ts';
 import { Refill } from './refill.ts';
-import { WindowLearner } from './window.ts';
+import { hasRolledOver, WindowLearner } from './window.ts';
 
 // Close to the full rate: what is left covers clocks that differ and sends that bunch up on their way.
 const FULL_SHARE = 0.97;
@@ -69,15 +69,15 @@ export class StatedPace {
     return differs(before, this.#limitRps);
   }
 
-  #note(limit: StatedLimit, { nowMs }: StatedFacts): void {
+  #note(limit: StatedLimit, { nowMs, inFlight }: StatedFacts): void {
     const before = this.#known.get(limit.name);
     const window = before?.window ?? new WindowLearner();
     const refill = before?.refill ?? new Refill();
-    const resetMs = window.read({ nowMs, remaining: limit.remaining, resetMs: limit.resetMs });
+    const resetMs = window.read({ nowMs, inFlight, remaining: limit.remaining, resetMs: limit.resetMs });
     const windowMs = limit.windowMs ?? window.windowMs;
     if (windowMs === null && limit.remaining !== null) refill.add(nowMs, limit.remaining);
-    const hasRolledOver = (limit.remaining ?? 0) > (before?.remaining ?? 0) + 1;
-    const answersInWindow = hasRolledOver ? 1 : (before?.answersInWindow ?? 0) + 1;
+    const isNewWindow = hasRolledOver(before?.remaining ?? null, limit.remaining, inFlight);
+    const answersInWindow = isNewWindow ? 1 : (before?.answersInWindow ?? 0) + 1;
     this.#known.set(limit.name, { ...limit, resetMs, windowMs, window, refill, answersInWindow, seenAtMs: nowMs });
   }
 

@@ -19,8 +19,13 @@ export function usualWindowMs(measuredMs: number): number {
   return near ?? Math.max(1, Math.round(measuredMs / SECOND_MS)) * SECOND_MS;
 }
 
-/** What one response says of a window of unknown length. */
-export type WindowReading = { nowMs: number; remaining: number | null; resetMs: number | null };
+/** What one response says of a window of unknown length; `inFlight` counts it. */
+export type WindowReading = { nowMs: number; inFlight: number; remaining: number | null; resetMs: number | null };
+
+/** @returns whether so much came back that it is a new window, not two answers that overtook one another */
+export function hasRolledOver(before: number | null, remaining: number | null, inFlight: number): boolean {
+  return before !== null && remaining !== null && remaining > before + inFlight;
+}
 
 /**
  * Learns the length of a limit's window, and the unit of its reset, from how both change. A fixed window's reset jumps
@@ -42,35 +47,35 @@ export class WindowLearner {
   }
 
   /** @returns the time to the reset, its unit corrected */
-  read({ nowMs, remaining, resetMs: toldMs }: WindowReading): number | null {
+  read({ nowMs, inFlight, remaining, resetMs: toldMs }: WindowReading): number | null {
     const resetMs = toldMs === null ? null : toldMs / this.#correctedDivisor(nowMs, toldMs);
-    const hasRolledOver = remaining !== null && this.#remaining !== null && remaining > this.#remaining + 1;
+    const isNewWindow = hasRolledOver(this.#remaining, remaining, inFlight);
     this.#remaining = remaining;
-    if (hasRolledOver) this.#rolledOver(nowMs);
-    if (resetMs !== null) this.#readReset(nowMs, resetMs, hasRolledOver);
+    if (isNewWindow) this.#rolledOver(nowMs);
+    if (resetMs !== null) this.#readReset({ nowMs, resetMs, isNewWindow });
     return resetMs;
   }
 
-  #readReset(nowMs: number, resetMs: number, hasRolledOver: boolean): void {
+  #readReset({ nowMs, resetMs, isNewWindow }: { nowMs: number; resetMs: number; isNewWindow: boolean }): void {
     const resetAtMs = nowMs + resetMs;
     this.#longestResetMs = Math.max(this.#longestResetMs, resetMs);
     const stepMs = this.#resetAtMs === null ? 0 : resetAtMs - this.#resetAtMs;
-    if (this.#resetAtMs === null || hasRolledOver || Math.abs(stepMs) >= LEAST_STEP_MS) this.#resetAtMs = resetAtMs;
+    if (this.#resetAtMs === null || isNewWindow || Math.abs(stepMs) >= LEAST_STEP_MS) this.#resetAtMs = resetAtMs;
     if (stepMs < LEAST_STEP_MS) return;
-    const isMoving = !hasRolledOver;
-    this.#learn(isMoving && this.#longestResetMs >= TELLING_RESET_MS ? this.#longestResetMs : stepMs);
+    this.#learn(!isNewWindow && this.#longestResetMs >= TELLING_RESET_MS ? this.#longestResetMs : stepMs);
   }
 
   /** Where resets are too coarse to see them move, the time between rollovers is the window. */
   #rolledOver(nowMs: number): void {
     const sinceMs = this.#rolledAtMs === null ? 0 : nowMs - this.#rolledAtMs;
     this.#rolledAtMs = nowMs;
-    if (sinceMs >= LEAST_STEP_MS) this.#learn(sinceMs);
+    if (sinceMs >= LEAST_STEP_MS && this.#longestResetMs < TELLING_RESET_MS) this.#learn(sinceMs);
   }
 
-  /** A window in which nothing was sent makes two look like one: the smallest is right. */
+  /** A window in which nothing was sent makes two look like one: the smallest is right, but none is shorter than its rest. */
   #learn(measuredMs: number): void {
-    this.#windowMs = Math.min(this.#windowMs ?? Number.POSITIVE_INFINITY, usualWindowMs(measuredMs));
+    const leastMs = Math.max(measuredMs, this.#longestResetMs - SECOND_MS);
+    this.#windowMs = Math.min(this.#windowMs ?? Number.POSITIVE_INFINITY, usualWindowMs(leastMs));
   }
 
   /** "Seconds" above a day that fall by a thousand a second are milliseconds. */
