@@ -113,7 +113,9 @@ async function crawlPrepared(
   const resources = isFinished && api !== null ? await api.finish(await failuresByLabel(run.store.datasets)) : [];
   await followed.finish();
   const mayExport = job.exportAtEnd && !job.join && !end.wasInterrupted;
-  const files = mayExport ? await exportAll(prepared, { own: ownFiles, followed: followed.files, context }) : [];
+  const files = mayExport
+    ? await exportAll(prepared, { own: ownFiles, followed: followed.files, context })
+    : [...followed.files];
   meta.isFinished = isFinished;
   await saveMeta(run.store.values, meta);
   // A sample is not complete, and is not meant to be.
