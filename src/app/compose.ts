@@ -6,6 +6,7 @@ import type { Ports } from '../core/ports.ts';
 import { SECOND_MS } from '../core/units.ts';
 import { DatasetColumns } from '../crawl/dataset-columns.ts';
 import { JsonCrawler, type JsonCrawlerOptions, type JsonCrawlerParts } from '../crawl/json-crawler.ts';
+import type { KeptResponses } from '../crawl/kept-responses.ts';
 import type { CrawlSettings } from '../crawl/parts.ts';
 import { PendingWork } from '../crawl/pending-work.ts';
 import { addFailedRow, type PlainList } from '../crawl/plain-list.ts';
@@ -54,6 +55,8 @@ export type CompositionOptions = {
   ports: Ports;
   /** Where `headers` are sent to; may grow while sources are read. */
   origins: ReadonlySet<string>;
+  /** --refresh: what the run before has kept. */
+  kept?: KeptResponses | null;
   reveal: (text: string) => string;
   conceal: (text: string) => string;
   /** Aborted when requests in flight must end now. */
@@ -154,6 +157,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     hostConfig,
     settings: settingsOf(options, client.isBrowserLike),
     plain: options.plain,
+    kept: options.kept ?? null,
     conceal: options.conceal,
     httpClient: client,
     signal,

@@ -16,6 +16,7 @@ import { compileDeclaredApi } from './declared-api.ts';
 import { failuresByLabel } from './failures-of.ts';
 import { finalRowsOf } from './final-rows.ts';
 import { FollowedOutputs, followedFiles, forgetFollowed } from './follow-outputs.ts';
+import { openKept } from './kept-of-run.ts';
 import { plainListOf } from './plain-list-of.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
@@ -92,6 +93,7 @@ async function crawlPrepared(
   await sayHowItBegins(prepared, context);
   const usesRoutes = job.source === 'routes' || job.input.routes;
   const routes = api === null ? own.routes : createRouteRegistry([...(usesRoutes ? ownRoutes : []), ...api.routes]);
+  const kept = await openKept(job, meta, context.ports);
   const followed = await followOutputs(prepared, { own: ownFiles, context });
   const end = await runCrawl({
     prepared,
@@ -99,6 +101,7 @@ async function crawlPrepared(
     routes,
     seeds: usesRoutes || api !== null ? requestsOfSeeds(routes, practiceApiUrl) : null,
     plain,
+    kept: kept.responses,
     reveal: (text) => vault.reveal(text),
     conceal: (text) => api?.conceal(vault.conceal(text)) ?? vault.conceal(text),
     onComposed: (parts) => {
@@ -106,11 +109,13 @@ async function crawlPrepared(
       followed.start((error) => parts.crawler.fail(error));
     },
   }).catch(async (error: unknown) => {
+    await kept.close();
     await followed.abandon();
     throw error;
   });
   const isFinished = end.counts.pending === 0 && end.feed.isDone;
   const resources = isFinished && api !== null ? await api.finish(await failuresByLabel(run.store.datasets)) : [];
+  await kept.close();
   await followed.finish();
   const mayExport = job.exportAtEnd && !job.join && !end.wasInterrupted;
   const files = mayExport

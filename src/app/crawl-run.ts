@@ -1,6 +1,7 @@
 import type { CommandContext } from '../app-commands.ts';
 import type { KeySnapshot } from '../core/key-snapshot.ts';
 import { SECOND_MS } from '../core/units.ts';
+import type { KeptResponses } from '../crawl/kept-responses.ts';
 import type { PlainList } from '../crawl/plain-list.ts';
 import type { MetricsServer } from '../measure/metrics/serve-metrics.ts';
 import { MalformedReport } from '../queue/sources/malformed-report.ts';
@@ -32,6 +33,7 @@ export type CrawlRunOptions = {
   routes: RouteRegistry;
   seeds: AsyncIterable<NewRequest> | null;
   plain: PlainList | null;
+  kept: KeptResponses | null;
   reveal: (text: string) => string;
   conceal: (text: string) => string;
   /** Told of the parts once they are there, before anything is sent. */
@@ -58,6 +60,7 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     isJoiner: job.join,
     ports,
     origins,
+    kept: options.kept,
     reveal,
     conceal,
     signal: cutOff.signal,

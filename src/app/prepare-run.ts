@@ -75,6 +75,7 @@ function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'fingerpr
     baseDir,
     inputs,
     exports,
+    ...(job.refresh ? { refresh: true as const } : {}),
     ...(job.samplePages === null ? {} : { samplePages: job.samplePages }),
   };
 }
@@ -85,12 +86,13 @@ function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'fingerpr
  */
 function resumedJob(job: CrawlJob, stored: RunMeta): CrawlJob {
   // A job that names its input anew brings its secrets along.
-  if (job.source !== 'resume') return { ...job, source: stored.source };
+  const refresh = job.refresh || stored.refresh === true;
+  if (job.source !== 'resume') return { ...job, source: stored.source, refresh };
   const missing = secretsStillMissing(stored.missingSecrets, job.overrides);
   if (missing.length > 0) throw new UsageError(missing.map((path) => secretMissing(job.run, path)));
   const loaded = resumeInput(stored.document, job.overrides);
   const { source, baseDir, inputs, samplePages = null } = stored;
-  return { ...job, ...loaded, source, baseDir, inputs, samplePages };
+  return { ...job, ...loaded, source, baseDir, inputs, samplePages, refresh };
 }
 
 function secretMissing(run: string, path: string): string {

@@ -16,6 +16,8 @@ export type RunMeta = {
   missingSecrets: readonly string[];
   baseDir: string;
   inputs: readonly SourceSpec[];
+  /** Whether it was begun with --refresh. */
+  refresh?: true;
   /** Pages of each resource, of a run that is a sample. */
   samplePages?: number;
   /** Absolute paths of files that are the run's own: they may be replaced. */

@@ -44,6 +44,7 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     outputs,
     csv,
     fresh: args.has('--fresh'),
+    refresh: args.has('--refresh'),
     join: args.has('--join'),
     exportAtEnd: !args.has('--no-export'),
     report: reportOf(args, edge.cwd),

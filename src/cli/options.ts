@@ -160,6 +160,11 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     run,
     storageDir,
     { flags: '--fresh', group: RUN, help: 'Start anew; the run there is becomes <name>.previous' },
+    {
+      flags: '--refresh',
+      group: RUN,
+      help: 'Ask only for what has changed since the last finished run of this name with --refresh (ETag, Last-Modified)',
+    },
     { flags: '--join', group: RUN, help: 'Work beside the process that crawls this run now, on this machine' },
     { flags: '--durability <normal|full>', group: RUN, path: 'durability' },
     output,

@@ -60,6 +60,7 @@ export function retryJob(args: Arguments, edge: Pick<Edge, 'cwd' | 'env' | 'port
       outputs: outputsOf(args.list('--output'), edge.cwd),
       csv: csvOf(args),
       fresh: false,
+      refresh: false,
       samplePages: null,
       join: false,
       exportAtEnd: !args.has('--no-export'),

@@ -54,6 +54,8 @@ export type CrawlJob = {
   /** Absolute. */
   storageDir: string;
   fresh: boolean;
+  /** Keep responses that have validators, and ask only for what has changed since the finished run before. */
+  refresh: boolean;
   /** Only so many pages of each resource of the api; null = all. A sample is begun anew each time. */
   samplePages: number | null;
   join: boolean;

@@ -8,6 +8,7 @@ import type { RouteRegistry } from '../routes/registry.ts';
 import type { SessionPools } from '../sessions/session-pools.ts';
 import type { RunStore } from '../storage/store.ts';
 import type { DatasetColumns } from './dataset-columns.ts';
+import type { KeptResponses } from './kept-responses.ts';
 
 /** The governor, as far as one request is concerned. Monotonic ms. */
 export interface SendGate {
@@ -36,6 +37,8 @@ export type CrawlParts = {
   clientFor: (host: string) => HttpClient;
   hostConfig: (host: string) => HostConfig;
   settings: CrawlSettings;
+  /** What may be asked to be confirmed instead of sent again; null or left out = every request is sent plainly. */
+  kept?: KeptResponses | null;
   /** Takes secrets out of what is stored or shown. */
   conceal: (text: string) => string;
 };

@@ -14,6 +14,7 @@ import { RequestFailure } from './failure-codes.ts';
 import { withTimeout } from './handler-timeout.ts';
 import type { Job } from './job.ts';
 import { JsonContext } from './json-context.ts';
+import { type KeptResponse, revived, withConditions } from './kept-responses.ts';
 import { openRequest } from './lean-request.ts';
 import { fromFollowUp } from './new-request.ts';
 import type { CrawlParts } from './parts.ts';
@@ -96,7 +97,7 @@ export class RequestRunner {
 
   /** @returns handled; or again = the server asked for less, or for another session: the same request goes once more */
   async run(job: Job): Promise<'handled' | 'again'> {
-    const { request, host, ticket, secretHeaders, navigation } = await this.#beforeSending(job);
+    const { request, host, ticket, secretHeaders, kept, navigation } = await this.#beforeSending(job);
     if (request === null) return this.#handleWithoutResponse(job);
     const reply = await this.#transport.send(request, {
       host,
@@ -107,6 +108,7 @@ export class RequestRunner {
       signal: this.#signal,
       judge: this.#judgeOf(job, ticket),
       secretHeaders,
+      revive: kept === null ? null : (response) => revived(response, kept),
       followsRedirects: navigation?.followRedirect !== false,
     });
     job.response = reply.response;
@@ -115,6 +117,7 @@ export class RequestRunner {
     if (this.#user.postNavigationHooks.length > 0) await this.#afterResponse(job, reply, navigation ?? {});
     if (job.data.crawlee?.enqueueStrategy !== undefined && (await this.#hasLeftItsStrategy(job))) return 'handled';
     await this.#handle(job, reply);
+    await this.#parts.kept?.keep(job.leased, reply.response, job.work);
     return 'handled';
   }
 
@@ -152,9 +155,10 @@ export class RequestRunner {
       const host = url === job.leased.url ? job.leased.host : hostOf(url);
       if (job.request.skipNavigation) {
         this.#returnGrant(job);
-        return { request: null, host, ticket: null, secretHeaders: [], navigation };
+        return { request: null, host, ticket: null, secretHeaders: [], kept: null, navigation };
       }
-      return { ...(await this.#prepare(job, this.#builder.build(job, navigation))), host, navigation };
+      const prepared = await this.#prepare(job, this.#builder.build(job, navigation));
+      return { ...(await this.#withConditions(job, prepared)), host, navigation };
     } catch (error) {
       this.#returnGrant(job);
       throw error;
@@ -196,6 +200,13 @@ export class RequestRunner {
     const { request: secret, ticket, secretHeaders } = prepared;
     const { payload, ...sent } = secret;
     return { request: { ...request, ...sent, body: payload }, ticket, secretHeaders };
+  }
+
+  /** Asks only for what has changed, where an earlier answer is kept. */
+  async #withConditions(job: Job, prepared: Prepared): Promise<Prepared & { kept: KeptResponse | null }> {
+    const kept = (await this.#parts.kept?.find(job.leased)) ?? null;
+    const request = kept === null ? null : withConditions(prepared.request, kept);
+    return request === null ? { ...prepared, kept: null } : { ...prepared, request, kept };
   }
 
   #judgeOf(job: Job, ticket: string | null): Sending['judge'] {
@@ -363,6 +374,7 @@ type Prepared = Pick<PreparedRequest, 'ticket' | 'secretHeaders'> & { request: H
 /** What goes out, and to which host; request null = nothing does, the handler runs without a response. */
 type Sendable = Omit<Prepared, 'request'> & {
   request: HttpRequest | null;
+  kept: KeptResponse | null;
   host: string;
   navigation: NavigationOptions | undefined;
 };

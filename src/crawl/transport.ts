@@ -25,6 +25,8 @@ export type Sending = {
   signal: AbortSignal | undefined;
   /** Asked about every response that is no redirect, before the governor learns of it; null = none is. */
   judge: ((response: HttpResponse, url: string) => ResponseDecision | Promise<ResponseDecision>) | null;
+  /** What stands in for a response, before anybody but the governor sees it; null = nothing does. */
+  revive: ((response: HttpResponse) => HttpResponse) | null;
   /** Headers of the first hop that must not leave its origin; names in lower case. */
   secretHeaders: readonly string[];
   /** Whether redirects are followed; else they are the answer. */
@@ -103,7 +105,7 @@ export class Transport {
     }
     const decision = await this.#judge(hop, { sending, sentAtMs, response });
     const verdict = this.#learn(hop, { sending, sentAtMs, response, error: null, decision });
-    return { response, verdict, decision };
+    return { response: sending.revive?.(response) ?? response, verdict, decision };
   }
 
   async #judge(
@@ -113,7 +115,7 @@ export class Transport {
     const { judge } = ended.sending;
     if (judge === null || isRedirect(ended.response)) return USUAL;
     try {
-      return await judge(ended.response, hop.url);
+      return await judge(ended.sending.revive?.(ended.response) ?? ended.response, hop.url);
     } catch (error) {
       // The answer came all the same: the governor learns of it.
       this.#learn(hop, { ...ended, error: null });
