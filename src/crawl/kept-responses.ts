@@ -51,7 +51,7 @@ export class KeptResponses {
   }
 }
 
-/** @returns the request with its conditions; as it was when it brings its own, and then a 304 is the server's answer */
+/** @returns the request with its conditions; null when it brings its own: a 304 is then the answer */
 export function withConditions(request: HttpRequest, kept: KeptResponse): HttpRequest | null {
   const conditions = conditionalHeaders(kept, request.headers);
   if (Object.keys(conditions).length === 0) return null;
