@@ -79,6 +79,8 @@ class LibraryRun {
   readonly #origins = new Set<string>();
   #composition: Composition | null = null;
   #closing: Promise<void> | null = null;
+  /** Resolves when the present run has ended; at once while none is under way. */
+  #ended: Promise<void> = Promise.resolve();
 
   constructor(options: { run: OpenRun; input: Input; ports: Ports }) {
     this.#run = options.run;
@@ -141,10 +143,15 @@ class LibraryRun {
     });
     await monitor.start();
     const forget = onSignals((signal) => this.#stopFor(signal));
+    let hasEnded = (): void => {};
+    this.#ended = new Promise((resolve) => {
+      hasEnded = resolve;
+    });
     return async () => {
       forget();
       await monitor.stop();
       await this.#saveState();
+      hasEnded();
     };
   }
 
@@ -171,6 +178,8 @@ class LibraryRun {
     composition.crawler.stop();
     this.#cutOff.abort(new Error('The crawler was closed'));
     await composition.crawler.whenIdle();
+    await composition.crawler.autoscaledPool?.abort();
+    await this.#ended;
     await composition.close();
     await this.#run.close();
   }

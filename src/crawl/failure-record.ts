@@ -33,7 +33,10 @@ export type FailureRecord = {
 // Enough to see what the server said; not enough to fill a disk with error pages.
 const EXCERPT_CHARS = 500;
 
-/** @param facts.firstAtMs epoch ms of the first attempt */
+/**
+ * @param facts.firstAtMs epoch ms of the first attempt
+ * @param facts.conceal takes secrets out: servers repeat what they were sent
+ */
 export function failureRecord(
   request: Request,
   facts: {
@@ -43,6 +46,7 @@ export function failureRecord(
     firstAtMs: number;
     lastAtMs: number;
     body: Buffer | null;
+    conceal: (text: string) => string;
   },
 ): FailureRecord {
   return {
@@ -55,11 +59,11 @@ export function failureRecord(
     attempts: request.retryCount + 1,
     firstAt: new Date(facts.firstAtMs).toISOString(),
     lastAt: new Date(facts.lastAtMs).toISOString(),
-    bodyExcerpt: facts.body === null || facts.body.length === 0 ? null : excerpt(facts.body),
+    bodyExcerpt: facts.body === null || facts.body.length === 0 ? null : excerpt(facts.body, facts.conceal),
   };
 }
 
-function excerpt(body: Buffer): string {
-  // A character has at most four bytes.
-  return body.toString('utf8', 0, EXCERPT_CHARS * 4).slice(0, EXCERPT_CHARS);
+function excerpt(body: Buffer, conceal: (text: string) => string): string {
+  // A character has at most four bytes. Concealed first: a secret that is cut in two would not be known.
+  return conceal(body.toString('utf8', 0, EXCERPT_CHARS * 4)).slice(0, EXCERPT_CHARS);
 }

@@ -125,9 +125,9 @@ export class Settler {
   #addFailureRows(job: Job, { code, message }: { code: string; message: string }): void {
     const status = job.response?.status ?? null;
     const { request, firstAtMs, response } = job;
-    const lastAtMs = this.#parts.ports.clock.wallMs();
-    const facts = { status, code, message, firstAtMs, lastAtMs, body: response?.body ?? null };
-    job.work.addRecord(FAILURES_DATASET, failureRecord(request, facts));
+    const { ports, conceal } = this.#parts;
+    const facts = { status, code, message, firstAtMs, lastAtMs: ports.clock.wallMs(), body: response?.body ?? null };
+    job.work.addRecord(FAILURES_DATASET, failureRecord(request, { ...facts, conceal }));
     const isListed = this.#plain !== null && job.leased.label === null && this.#user.handlerFor(request) === null;
     if (isListed) addFailedRow(this.#plain!, { url: job.leased.url, status, error: code }, job.work);
   }

@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createJsonCrawler, type JsonCrawlerSettings, type RunCrawler } from '../../../src/index.ts';
 import { openSqliteRun } from '../../../src/storage/sqlite/open.ts';
-import type { RunStore } from '../../../src/storage/store.ts';
+import type { QueueCounts, RunStore } from '../../../src/storage/store.ts';
 
 export type Kind = 'HttpCrawler' | 'JsonCrawler';
 
@@ -68,6 +68,11 @@ export class CrawlerBench {
   async textsOf(crawler: RunCrawler, dataset: string): Promise<string[]> {
     const rows = await read(crawler, ({ datasets }) => datasets.page(dataset, { afterSeq: 0, limit: 1_000_000 }));
     return rows.map(({ json }) => json).sort();
+  }
+
+  /** What the run's queue counts. */
+  countsOf(crawler: RunCrawler): Promise<QueueCounts> {
+    return read(crawler, ({ queue }) => queue.counts());
   }
 
   async end(): Promise<void> {
