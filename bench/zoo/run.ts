@@ -88,7 +88,14 @@ async function worker(): Promise<void> {
 }
 
 const light = jobs.filter((job) => load(job.cell) === 0).length;
-await Promise.all(Array.from({ length: Math.max(1, Math.min(Number(values.parallel), light)) }, worker));
+const workers = Math.max(BUSY_AT_ONCE, Math.min(Number(values.parallel), light));
+// One after the other, so that their processes do not all start at once.
+await Promise.all(
+  Array.from({ length: workers }, async (_, index) => {
+    await new Promise((resolve) => setTimeout(resolve, index * 2000));
+    await worker();
+  }),
+);
 
 if (values.out !== undefined) {
   const about = {

@@ -38,6 +38,8 @@ const BLAME_BELOW_SHARE = 0.97;
 const PACE_SLACK = 1.05;
 const SLOWED_GOODPUT = 0.75;
 const SLOWED_LATENCY = 2.5;
+const STRETCHING_LATENCY = 1.25;
+const SPARE_SLOTS = 1.25;
 const LONG_WAIT_MS = 2_000;
 const NEAR_SHARE = 0.85;
 
@@ -62,6 +64,8 @@ export class RateControl {
   #cut: PendingCut | null = null;
   #explain: string | null = null;
   #slotBlames = 0;
+  #capAtCut = 1;
+  #latencyAtCutMs = Number.POSITIVE_INFINITY;
 
   constructor(options: RateControlOptions) {
     this.#headroom = options.headroom;
@@ -132,7 +136,17 @@ export class RateControl {
   /** Sends wait for a slot though the pace would allow them. */
   slotsBind(nowMs: number): void {
     if (this.#stage === 'alone' || this.#stage === 'growing' || this.#trim.isOn) return;
+    if (this.#stage === 'paced') this.#stretchSlots();
     this.#slots.tryMore({ nowMs, latencyMs: this.latency.meanMs });
+  }
+
+  /** The pace bounds the load: where latency has risen since the cap was found, the cap rises with it. */
+  #stretchSlots(): void {
+    const { meanMs } = this.latency;
+    const longer = meanMs / this.#latencyAtCutMs;
+    if (longer < STRETCHING_LATENCY) return;
+    const needed = Math.ceil((SPARE_SLOTS * meanMs) / this.pacer.intervalMs);
+    this.#slots.stretch(Math.min(needed, Math.ceil(this.#capAtCut * longer)));
   }
 
   /** @param isOverloaded our own process was too busy: the answer's time says nothing of the server */
@@ -309,6 +323,8 @@ export class RateControl {
     const isTinyBurst = isFirst && this.#acceptedSinceOpened < TINY_BURST;
     this.#climb.failedAt({ requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst: decision.kind === 'first' });
     if (isFirst) this.#slots.refusedAt(cut.inFlight, nowMs);
+    this.#capAtCut = this.#slots.cap;
+    this.#latencyAtCutMs = this.latency.meanMs;
     if (isFirst && this.#acceptedSinceOpened < FEW_ACCEPTED && cut.inFlight <= FEW_IN_FLIGHT) this.pacer.beStrict();
     this.#stage = 'paced';
     this.#climb.start(nowMs, Math.max(decision.requestsPerSecond, LEAST_RPS), decision.next);

@@ -64,6 +64,11 @@ export class Slots {
     return this.#cap + Math.max(1, GROWTH * this.#cap);
   }
 
+  /** Answers take longer than they did, so the same rate needs more slots. */
+  stretch(cap: number): void {
+    if (cap > this.#cap) this.#cap = Math.min(cap, this.#ceiling);
+  }
+
   /** So many in flight were refused: they are not tried again soon. Of a few, sooner: they may have come at once. */
   refusedAt(inFlight: number, nowMs: number): void {
     this.set(inFlight - 1, nowMs);
