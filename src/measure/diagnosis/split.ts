@@ -80,10 +80,13 @@ function ownDelayMs(host: HostFacts, { overloadedMs, weighedMs }: SlotAccountSta
 /** In flight, and in no phase of any answer: waiting for a connection, or for answers that never came. */
 function betweenParts(hosts: readonly HostFacts[], { wireMs, waitingMs }: SlotAccountState): Amount[] {
   const knownMs = hosts.reduce((total, host) => total + host.handshakeMs + host.firstByteMs + host.downloadMs, 0);
-  const silentMs = wireMs - knownMs - waitingMs;
+  // Who waits while its connection is opened is counted by the handshake already.
+  const handshakeMs = hosts.reduce((total, host) => total + host.handshakeMs, 0);
+  const forConnectionMs = Math.max(0, waitingMs - handshakeMs);
+  const silentMs = wireMs - knownMs - forConnectionMs;
   const silent = hosts.toSorted((a, b) => failureCount(b) - failureCount(a))[0];
   const isReal = silent !== undefined && failureCount(silent) > 0 && silentMs > wireMs * LEAST_UNACCOUNTED_SHARE;
-  return [amount('connection-wait', waitingMs), amount('retries', isReal ? silentMs : 0, silent?.host)];
+  return [amount('connection-wait', forConnectionMs), amount('retries', isReal ? silentMs : 0, silent?.host)];
 }
 
 function failureCount({ failures }: HostFacts): number {

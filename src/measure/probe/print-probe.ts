@@ -61,7 +61,7 @@ function facts(probe: UrlProbe, paint: Painter): string[] {
     ['Keep-alive', probe.fresh === null ? null : keepAliveText(probe)],
     ['Body', bodyText(probe)],
     ['Limits', limitsText(probe)],
-    ['robots.txt', probe.fresh === null ? null : robotsText(probe)],
+    ['robots.txt', robotsText(probe)],
     ['Clock', clockText(probe)],
     ['Addresses', addressText(probe)],
   ];
@@ -115,7 +115,9 @@ function limitsText({ limits, fresh }: UrlProbe): string | null {
     .join('; ');
 }
 
-function robotsText({ robots: { verdict, rule, crawlDelayMs } }: UrlProbe): string {
+function robotsText({ robots }: UrlProbe): string | null {
+  if (robots === null) return null;
+  const { verdict, rule, crawlDelayMs } = robots;
   const delay = crawlDelayMs > 0 ? `, asks for ${formatMs(crawlDelayMs)} between requests` : '';
   if (verdict === 'disallowed') return `forbids it ("${rule}"): a crawl would skip it${delay}`;
   if (verdict === 'unreachable') return `out of reach (${rule ?? 'no answer'}): a crawl would wait for it`;

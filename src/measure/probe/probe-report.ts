@@ -65,7 +65,8 @@ export type UrlProbe = {
   retryAfterMs: number | null;
   /** Why the server refused a request; null when it did not. Nothing more is sent then. */
   refusal: string | null;
-  robots: { verdict: 'allowed' | 'disallowed' | 'unreachable'; rule: string | null; crawlDelayMs: number };
+  /** null = not looked at, as a request was refused before. */
+  robots: { verdict: 'allowed' | 'disallowed' | 'unreachable'; rule: string | null; crawlDelayMs: number } | null;
   /** The server's clock less ours: somewhere between the two, ms. */
   clockSkewMs: { least: number; most: number } | null;
   families: FamilyResult[];

@@ -38,7 +38,7 @@ export async function probeUrl(target: MeasureTarget, options: ProbeOptions): Pr
     fresh: [],
     reused: [],
     error: null,
-    robots: { verdict: 'unreachable', rule: null, crawlDelayMs: 0 },
+    robots: null,
     families: [],
     keepAlive: { kind: 'unknown', reason: 'not measured' },
   };

@@ -156,6 +156,21 @@ describe('fresh handshakes', () => {
   });
 });
 
+describe('a wait for a connection', () => {
+  test('that is being opened is the handshake, counted once', async () => {
+    const opening = {
+      ...FULL,
+      timings: { firstByte: 40 },
+      handshake: { connect: 10, tls: 50 },
+      freshEvery: 1,
+      connectionsWaiting: 6,
+    };
+    const diagnosis = await diagnosisOf(opening);
+    expect(finding(diagnosis, 'fresh handshakes')?.share).toBeCloseTo(0.6, 1);
+    expect(finding(diagnosis, 'wait for a connection')).toBeUndefined();
+  });
+});
+
 describe('HTTP version', () => {
   const FEW_STREAMS: Scenario = { ...FULL, httpVersion: '2', attempts: 400, connectionsWaiting: 6 };
 

@@ -88,7 +88,7 @@ describe('a probe', () => {
   test('stops at the first refusal', async () => {
     const { url, stats } = await started(limitByTokenBucket({ requestsPerSecond: 0.1, burst: 2 }));
     const probe = await probeUrl(targetOf(url), probeOptions());
-    expect(probe).toMatchObject({ status: 429, refusal: 'status 429', retryAfterMs: 10_000 });
+    expect(probe).toMatchObject({ status: 429, refusal: 'status 429', retryAfterMs: 10_000, robots: null });
     expect(stats()).toMatchObject({ requests: 3, statuses: { 200: 2, 429: 1 } });
   });
 

@@ -10,6 +10,8 @@ export type FarServerSpec = {
   certificate: { key: string; cert: string };
   latencyMs: number;
   bodyBytes: number;
+  /** Whether every answer ends its connection; no when left out. */
+  closes?: boolean;
 };
 
 const spec = JSON.parse(process.argv[2] ?? '{}') as FarServerSpec;
@@ -23,7 +25,8 @@ const answer = (
   },
 ): void => {
   setTimeout(() => {
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+    const ending: Record<string, string> = spec.closes ? { connection: 'close' } : {};
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, ...ending });
     response.end(body);
   }, spec.latencyMs);
 };
