@@ -43,11 +43,11 @@ class HostGovernor implements Governor {
   keyFor(request: KeyRequest): string {
     const host = hostOf(request.url);
     const { credential, egress } = request;
-    const state = this.#hosts.get(host);
-    const bucket = state?.buckets?.bucketOf(request) ?? '';
-    const policy = state?.policy ?? this.#hostState(host).policy;
+    const state = this.#hostState(host);
+    state.isAskedByBucket = true;
+    const bucket = state.buckets?.bucketOf(request) ?? '';
     // Without a credential, the address is all a server can count by.
-    const byCredential = policy.limitScope === 'credential' && credential;
+    const byCredential = state.policy.limitScope === 'credential' && credential;
     return keyOf(byCredential ? { host, credential, bucket } : { host, ...(egress ? { egress } : {}), bucket });
   }
 
@@ -102,7 +102,7 @@ class HostGovernor implements Governor {
 
   /** The key whose limits an answer speaks of: another one, when the server names another bucket than was thought. */
   #budgetOf(state: KeyState, sample: Sample, named: string | null): KeyState {
-    if (named === null || sample.url === undefined) return state;
+    if (named === null || sample.url === undefined || !state.host.isAskedByBucket) return state;
     const bucket = state.host.learnBucket({ method: sample.method ?? 'GET', url: sample.url }, named);
     const key = withBucket(sample.key, bucket);
     return key === sample.key ? state : (this.#keys.get(key) ?? this.#addKey(key, sample.endedAtMs));

@@ -18,6 +18,8 @@ export class HostState {
   readonly profile: Profile | undefined;
   /** What the server's names for its budgets were seen with; null while it names none. */
   buckets: Buckets | null = null;
+  /** Whether its keys are asked for by bucket: a bucket nobody asks for must not take the blame alone. */
+  isAskedByBucket = false;
   readonly #clock = new ServerClock();
   readonly #ceilings = new Map<string, Pacer | null>();
   readonly #circuits = new Map<string, Circuit>();

@@ -50,6 +50,7 @@ test('a spent bucket parks its own requests and no others', () => {
   const { governor, roundTrip, time, ask } = governed();
   const url = 'https://api.example.com/repos/a';
   const searchUrl = 'https://api.example.com/search/code';
+  expect(governor.keyFor({ url, method: 'GET' })).toBe('api.example.com');
   roundTrip({ url, method: 'GET', headers: { 'x-ratelimit-resource': 'core' } });
   roundTrip({
     url: searchUrl,
@@ -62,6 +63,14 @@ test('a spent bucket parks its own requests and no others', () => {
   expect(governor.keyFor({ url, method: 'GET' })).toBe('api.example.com');
   expect(ask('api.example.com')).toBe(0);
   expect(ask(searchKey)).toBe(time.nowMs + 60_000);
+});
+
+test('where nobody asks by bucket, the whole host waits', () => {
+  const { roundTrip, time, ask } = governed();
+  const url = 'https://api.example.com/search/code';
+  roundTrip({ url: 'https://api.example.com/repos', headers: { 'x-ratelimit-resource': 'core' } });
+  roundTrip({ url, status: 429, headers: { 'x-ratelimit-resource': 'search', 'retry-after': '60' } });
+  expect(ask()).toBe(time.nowMs + 60_000);
 });
 
 test('a key follows what the server counts by: the credential, or the address', () => {
