@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { type PracticeApi, startPracticeApi } from '../../src/practice-api/start-practice-api.ts';
@@ -13,6 +13,9 @@ import { datasetOf } from './support/stores.ts';
 
 const EXAMPLE = new URL('../../examples/json-crawler/crawl.ts', import.meta.url).pathname;
 const LIBRARY = new URL('../../src/index.ts', import.meta.url).pathname;
+
+// Processes that import Crawlee take seconds to start on a busy machine.
+vi.setConfig({ testTimeout: 180_000 });
 
 let folder: string;
 let api: PracticeApi;

@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { markKeyOf, Suspects, suspicionOf, timesLost } from '../../src/crawl/poison.ts';
 import { readRun } from '../../src/storage/runs.ts';
@@ -14,10 +14,13 @@ import { leased } from '../queue/leased.ts';
 import { type EchoServer, startEcho } from './support/echo-server.ts';
 import { datasetOf, MapValues } from './support/stores.ts';
 
+// Processes that import Crawlee take seconds to start on a busy machine.
+vi.setConfig({ testTimeout: 180_000 });
+
 describe('suspicion', () => {
-  test('is poison after three losses in which the last two had begun', () => {
-    const isPoison = (lost: number, startedBefore: number): boolean => suspicionOf({ lost, startedBefore }).isPoison;
-    expect([isPoison(1, 0), isPoison(2, 1), isPoison(3, 1), isPoison(3, 2), isPoison(4, 3)]).toEqual([
+  test('is poison after three losses of work that had begun, twice of it alone', () => {
+    const isPoison = (startedBefore: number): boolean => suspicionOf({ startedBefore }).isPoison;
+    expect([isPoison(0), isPoison(1), isPoison(2), isPoison(3), isPoison(4)]).toEqual([
       false,
       false,
       false,
@@ -27,7 +30,7 @@ describe('suspicion', () => {
   });
 
   test('is not one that was only at hand, however often its process died', () => {
-    expect(suspicionOf({ lost: 100, startedBefore: 0 })).toEqual({ isPoison: false, mustBeAlone: false });
+    expect(suspicionOf({ startedBefore: 0 })).toEqual({ isPoison: false, mustBeAlone: false });
   });
 
   test('counts losses, not retries and waits', () => {
@@ -45,7 +48,8 @@ describe('Suspects', () => {
     // Each process has a Suspects of its own; all die while the request is worked on.
     expect(await new Suspects(values).begin(claimed(request, 2), 1)).not.toBeNull();
     expect(await new Suspects(values).begin(claimed(request, 3), 2)).not.toBeNull();
-    expect(await new Suspects(values).begin(claimed(request, 4), 3)).toBeNull();
+    expect(await new Suspects(values).begin(claimed(request, 4), 3)).not.toBeNull();
+    expect(await new Suspects(values).begin(claimed(request, 5), 4)).toBeNull();
   });
 
   test('does not count the same claim twice: the server had asked for less', async () => {
@@ -112,7 +116,7 @@ describe('a process that dies', () => {
   test('each time by the same request ends with that one as POISON, and all others done', async () => {
     const ends: (number | string)[] = [];
     while (ends.at(-1) !== 0 && ends.length < 10) ends.push(await crawl(folder, server.url, ['kill-always', 'many']));
-    expect(ends).toEqual(['SIGKILL', 'SIGKILL', 'SIGKILL', 0]);
+    expect(ends).toEqual(['SIGKILL', 'SIGKILL', 'SIGKILL', 'SIGKILL', 0]);
     const store = await open();
     const failures = await datasetOf(store, 'failures');
     expect(failures.map(({ url, code }) => [url, code])).toEqual([[`${server.url}/kill`, 'POISON']]);
