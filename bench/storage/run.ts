@@ -17,12 +17,14 @@ const RUNS: Record<string, string[]> = {
   'claim-size': ['10000', '10000000', '10000', '10000000'],
   latency: [
     '200000 8000 control normal',
-    '200000 8000 thread normal',
     '200000 8000 main normal',
+    '200000 8000 thread normal',
+    '200000 8000 storage-thread normal',
     '200000 8000 control normal',
-    '200000 8000 thread normal',
     '200000 8000 main normal',
-    '100000 8000 thread full',
+    '200000 8000 thread normal',
+    '200000 8000 storage-thread normal',
+    '100000 8000 storage-thread full',
   ],
 };
 

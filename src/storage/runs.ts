@@ -5,6 +5,7 @@ import { EnvironmentError, messageOf, UsageError } from '../core/errors.ts';
 import { randomHex } from '../core/random.ts';
 import { isInUse, type LockRequest, RunLock, whileUnused } from './run-lock.ts';
 import { openSqliteRun, type SqliteRunOptions, type SqliteRunStore } from './sqlite/open.ts';
+import { openSqliteRunInThread } from './sqlite/open-in-thread.ts';
 import type { RunStore } from './store.ts';
 
 /** Where all of one run lies. */
@@ -27,6 +28,8 @@ export type OpenRunOptions = Omit<SqliteRunOptions, 'file' | 'access'> & {
   name: string;
   /** own (default): refuses when somebody works on it; join: works beside others. */
   access?: 'own' | 'join';
+  /** The database on a thread of its own (default no): see openSqliteRunInThread. */
+  inThread?: boolean;
 };
 
 /** Which run, and a clock for the short wait until its lock is free. */
@@ -85,9 +88,11 @@ export async function openRun(options: OpenRunOptions): Promise<OpenRun> {
 }
 
 async function openLocked(paths: RunPaths, options: OpenRunOptions): Promise<{ store: SqliteRunStore; lock: RunLock }> {
-  const { access = 'own' } = options;
+  const { access = 'own', inThread = false, durability, ports, busyTimeoutMs } = options;
+  const openFile = inThread ? openSqliteRunInThread : openSqliteRun;
+  const settings = { durability, ports, ...(busyTimeoutMs !== undefined && { busyTimeoutMs }) };
   const lockRequest = lockOf(paths, options.ports.clock);
-  const open = (): Promise<SqliteRunStore> => openSqliteRun({ ...options, file: paths.database, access });
+  const open = (): Promise<SqliteRunStore> => openFile({ ...settings, file: paths.database, access });
   if (access === 'own') {
     const { lock, value: store } = await RunLock.own(lockRequest, open);
     return { lock, store };
@@ -105,7 +110,7 @@ async function openLocked(paths: RunPaths, options: OpenRunOptions): Promise<{ s
  * Opens a run to look at it, whether or not somebody works on it.
  * @returns null when there is no such run
  */
-export async function readRun(options: Omit<OpenRunOptions, 'access'>): Promise<RunStore | null> {
+export async function readRun(options: Omit<OpenRunOptions, 'access' | 'inThread'>): Promise<RunStore | null> {
   const { database } = runPaths(options.storageDir, options.name);
   if (!(await exists(database))) return null;
   return openSqliteRun({ ...options, file: database, access: 'read' });

@@ -29,8 +29,11 @@ export type SqliteRunOptions = {
   busyTimeoutMs?: number;
 };
 
-/** A run's store, with Crawlee's storages in the same file: what `Dataset.open` pushes is exported with the run. */
-export type SqliteRunStore = RunStore & { readonly queue: SqliteQueue; readonly storageClient: StorageClient };
+/**
+ * A run's store, with Crawlee's storages in the same file: what `Dataset.open` pushes is exported with the run.
+ * `connect` is what further storages of Crawlee in the file are built on.
+ */
+export type SqliteRunStore = RunStore & { readonly storageClient: StorageClient; readonly connect: Connect };
 
 /** The row of `queue` that is the run's own; the first migration puts it there. */
 const RUN_QUEUE_ID = 1;
@@ -44,8 +47,8 @@ export async function openSqliteRun(options: SqliteRunOptions): Promise<SqliteRu
   const database = await SqliteDatabase.open({ ...options, readOnly: access === 'read' });
   try {
     await (access === 'read' ? requireCurrentSchema(database) : migrate(database));
-    const store = buildStore(database, { ports, isOwner: access === 'own' });
-    if (access === 'own') await store.queue.takeOver();
+    const { store, queue } = buildStore(database, { ports, isOwner: access === 'own' });
+    if (access === 'own') await queue.takeOver();
     if (access === 'read') return store;
     return withCheckpoints(store, new Checkpointer(database, { durability: options.durability, log: ports.log }));
   } catch (error) {
@@ -54,13 +57,17 @@ export async function openSqliteRun(options: SqliteRunOptions): Promise<SqliteRu
   }
 }
 
-function buildStore(database: SqliteDatabase, { ports, isOwner }: { ports: Ports; isOwner: boolean }): SqliteRunStore {
+function buildStore(
+  database: SqliteDatabase,
+  { ports, isOwner }: { ports: Ports; isOwner: boolean },
+): { store: SqliteRunStore; queue: SqliteQueue } {
   const records = new RecordTables(database);
   const columns = new ColumnTable(database, records);
   const values = new ValueTable(database);
   const queue = new SqliteQueue(database, { ports, queueId: RUN_QUEUE_ID, records, columns, values, isOwner });
   const addRequests = (requests: readonly NewRequest[]): number => queue.addWithin(requests);
-  return {
+  const connect = connectOnce(database, ports);
+  const store = {
     queue,
     datasets: new SqliteDatasets(database, {
       clock: ports.clock,
@@ -71,9 +78,11 @@ function buildStore(database: SqliteDatabase, { ports, isOwner }: { ports: Ports
       storedRequest: (rowId) => queue.stored(rowId),
     }),
     values: new SqliteValues(database, values),
-    storageClient: new CrawleeStorages(connectOnce(database, ports)),
+    connect,
+    storageClient: new CrawleeStorages(connect),
     close: async () => database.close(),
   };
+  return { store, queue };
 }
 
 function connectOnce(database: SqliteDatabase, ports: Ports): Connect {
