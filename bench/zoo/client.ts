@@ -25,6 +25,8 @@ export type ClientReport = {
 
 type Snapshot = { requestsPerSecond: number | null; concurrency: number };
 
+const TICK_MS = 10;
+const OVERLOADED_LAG_MS = 25;
 const DRAIN_FOR_MS = 60_000;
 
 async function crawl(job: ClientJob): Promise<ClientReport> {
@@ -80,6 +82,7 @@ async function crawl(job: ClientJob): Promise<ClientReport> {
       sample.failure = 'timeout'; // the only failure these servers make
     }
     sample.endedAtMs = performance.now();
+    sample.overloaded = overloadedAtMs >= sentAtMs;
     sample.wallMs = Date.now();
     strategy.finish(sample);
     if (sample.status === 200) {
@@ -107,6 +110,14 @@ async function crawl(job: ClientJob): Promise<ClientReport> {
     }
   };
 
+  // As the product does: answers that came while our own process was late say nothing of the server's latency.
+  let tickedAtMs = performance.now();
+  let overloadedAtMs = Number.NEGATIVE_INFINITY;
+  const lagWatcher = setInterval(() => {
+    const nowMs = performance.now();
+    if (nowMs - tickedAtMs > TICK_MS + OVERLOADED_LAG_MS) overloadedAtMs = nowMs;
+    tickedAtMs = nowMs;
+  }, TICK_MS);
   const watcher = setInterval(() => {
     const snapshot =
       'snapshot' in strategy
@@ -125,6 +136,7 @@ async function crawl(job: ClientJob): Promise<ClientReport> {
   await finished;
   for (const one of [timer, giveUp, ender]) clearTimeout(one);
   clearInterval(watcher);
+  clearInterval(lagWatcher);
   report.lost = open.size;
   await pool.destroy();
   return report;

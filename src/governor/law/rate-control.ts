@@ -38,6 +38,9 @@ const BLAME_BELOW_SHARE = 0.97;
 const PACE_SLACK = 1.05;
 const SLOWED_GOODPUT = 0.75;
 const SLOWED_LATENCY = 2.5;
+const FLAT_CHECKS = 2;
+const FIRST_AFTER_KNEE_MS = 60_000;
+const LONGEST_AFTER_KNEE_MS = 600_000;
 const STRETCHING_LATENCY = 1.25;
 const SPARE_SLOTS = 1.25;
 const LONG_WAIT_MS = 2_000;
@@ -64,6 +67,9 @@ export class RateControl {
   #cut: PendingCut | null = null;
   #explain: string | null = null;
   #slotBlames = 0;
+  #flatChecks = 0;
+  #growAgainAtMs = Number.POSITIVE_INFINITY;
+  #growAgainAfterMs = FIRST_AFTER_KNEE_MS;
   #capAtCut = 1;
   #latencyAtCutMs = Number.POSITIVE_INFINITY;
 
@@ -136,6 +142,11 @@ export class RateControl {
   /** Sends wait for a slot though the pace would allow them. */
   slotsBind(nowMs: number): void {
     if (this.#stage === 'alone' || this.#stage === 'growing' || this.#trim.isOn) return;
+    if (this.#stage === 'open' && nowMs >= this.#growAgainAtMs && !this.#slots.isAtCeiling) {
+      this.#stage = 'growing';
+      this.#flatChecks = 0;
+      this.#explain = `${this.#slots.cap} requests in flight were enough for a while: trying more`;
+    }
     if (this.#stage === 'paced') this.#stretchSlots();
     this.#slots.tryMore({ nowMs, latencyMs: this.latency.meanMs });
   }
@@ -189,9 +200,13 @@ export class RateControl {
     const goodputBefore = this.#goodputAtCheck;
     this.#checkedAtMs = nowMs;
     this.#goodputAtCheck = goodput;
-    if (!isKnee({ goodput, goodputBefore, latencyMs, leastLatencyMs })) return;
+    // One flat doubling may be a hiccup, on the way or on our side.
+    this.#flatChecks = isKnee({ goodput, goodputBefore, latencyMs, leastLatencyMs }) ? this.#flatChecks + 1 : 0;
+    if (this.#flatChecks < FLAT_CHECKS) return;
     this.#slots.set(capAtKnee(goodput, leastLatencyMs), nowMs);
     this.#trim.start(nowMs, this.#slots.cap);
+    this.#growAgainAtMs = nowMs + this.#growAgainAfterMs;
+    this.#growAgainAfterMs = Math.min(2 * this.#growAgainAfterMs, LONGEST_AFTER_KNEE_MS);
     this.#stopGrowing(`more requests in flight only make the server slower (${Math.round(latencyMs)} ms)`);
   }
 

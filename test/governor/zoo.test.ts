@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { allCells } from '../../bench/zoo/cells.ts';
+import { seededRandom, simulate } from '../../bench/zoo/simulator.ts';
+import { makeStrategy } from '../../bench/zoo/strategies.ts';
+import { judge, trueLimit } from '../../bench/zoo/targets.ts';
+
+/** Cells of bench/zoo that stand for the others; all of them run by `node bench/zoo/simulate.ts`. */
+const CELLS = [
+  'token bucket 100/s, 429 ietf',
+  'token bucket 20/s, 429 none',
+  'token bucket 100/s, 429 retry-after',
+  'token bucket 100/s burst 1, 429 none',
+  'fixed window 1 s 100/s, 429 x-ratelimit',
+  'fixed window 1 s 100/s, 429 none',
+  'fixed window 10 s 20/s, 429 none',
+  'fixed window 10 s 100/s, 429 x-ratelimit',
+  'sliding log 100/s, 429 none',
+  'sliding log 100/s, 503 none',
+  'concurrency 10, 429 none',
+  'leaky bucket 20/s, 429 none',
+  'adaptive 100/s, 429 none',
+  'no limit, 429 retry-after',
+  'token bucket 100/s, 429 none, halved and restored',
+  'token bucket 100/s, 429 none, half eaten by another client',
+];
+
+test.for(CELLS)('meets its targets on a virtual clock: %s', (name) => {
+  const cell = allCells().find((one) => one.name === name);
+  if (cell === undefined) throw new Error(`no such cell: ${name}`);
+  const random = seededRandom(1);
+  const durationMs = (cell.changes?.at(-1)?.atMs ?? 0) + 60_000;
+  const result = simulate({
+    cell,
+    durationMs,
+    random,
+    strategy: (clock) => makeStrategy({ name: 'millrace', clock, random, trueRps: trueLimit(cell) }),
+  });
+  expect(judge(cell, result).misses).toEqual([]);
+});
