@@ -1,9 +1,8 @@
 import type { LeasedRequest, ValueStore } from '../storage/store.ts';
 
-// Three crashes: the first may be chance, the second its echo.
-const CRASHES_OF_POISON = 3;
-// The first crash finds no marks: any request that was handed out may have been its cause.
-const MARKED_CRASHES_OF_POISON = CRASHES_OF_POISON - 1;
+// Three crashes while it was watched: the first among others, two alone. A process that is killed from outside, five times
+// in a row say, takes a different one down each time.
+const WATCHED_CRASHES_OF_POISON = 3;
 
 /** `started`: in how many of its claims work on it began, since it was first lost; `claims`: the last of them. */
 type Mark = { claims: number; started: number };
@@ -18,13 +17,12 @@ export type Suspicion = {
  * Whether a request that was handed out and lost, as happens when its process dies, was the cause. A process takes down
  * all it works on and all it has at hand: only what began counts against a request, and one that had begun when a
  * process died begins alone the next time, so that the next death tells who did it.
- * @param facts.lost how often it was handed out and lost
  * @param facts.startedBefore how often work on it had begun then; unknown for the first time
  */
-export function suspicionOf(facts: { lost: number; startedBefore: number }): Suspicion {
+export function suspicionOf(facts: { startedBefore: number }): Suspicion {
   return {
     mustBeAlone: facts.startedBefore > 0,
-    isPoison: facts.lost >= CRASHES_OF_POISON && facts.startedBefore >= MARKED_CRASHES_OF_POISON,
+    isPoison: facts.startedBefore >= WATCHED_CRASHES_OF_POISON,
   };
 }
 
@@ -46,12 +44,12 @@ export class Suspects {
    * Work on a lost request begins.
    * @returns to be called when it has ended; null when the request is poison, and nothing begins
    */
-  async begin(leased: LeasedRequest, lost: number): Promise<(() => void) | null> {
+  async begin(leased: LeasedRequest): Promise<(() => void) | null> {
     const key = markKeyOf(leased);
     const mark = (await this.#values.get<Mark>(key)) ?? { claims: 0, started: 0 };
     // Of the same claim: the server had asked for less, and it is sent once more.
     const startedBefore = mark.claims === leased.claims ? mark.started - 1 : mark.started;
-    const { isPoison, mustBeAlone } = suspicionOf({ lost, startedBefore });
+    const { isPoison, mustBeAlone } = suspicionOf({ startedBefore });
     if (isPoison) return null;
     const end = mustBeAlone ? await this.#whenAlone() : () => {};
     await this.#values.set(key, { claims: leased.claims, started: startedBefore + 1 } satisfies Mark);

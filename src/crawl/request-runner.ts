@@ -166,7 +166,7 @@ export class RequestRunner {
   }
 
   async #beginSuspect(job: Job, lost: number): Promise<void> {
-    const end = await this.#suspects.begin(job.leased, lost);
+    const end = await this.#suspects.begin(job.leased);
     job.endSuspicion = end ?? (() => {});
     if (end === null) throw poisonFailure(job, lost);
   }

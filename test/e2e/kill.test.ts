@@ -49,7 +49,7 @@ test('killed five times in mid-run, the same command ends with every record once
   const summary = JSON.parse(last.stdout) as Summary;
   expect(summary.requests).toMatchObject({ total: URLS, succeeded: URLS, failed: 0, pending: 0 });
   expect(summary.input).toEqual({ lines: URLS, malformed: 0, duplicates: 0 });
-}, 120_000);
+}, 300_000);
 
 async function servedAtLeast(count: number): Promise<void> {
   while ((await server.stats()).requests < count) await sleep(20);
