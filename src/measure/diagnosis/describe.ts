@@ -1,6 +1,6 @@
+import { formatMs, formatShare } from '../../report/format.ts';
 import type { HostFacts } from './facts.ts';
 import type { Category, Part } from './split.ts';
-import { ms, percent } from './words.ts';
 
 const NAMES: Record<Category, string> = {
   server: 'server time',
@@ -25,10 +25,10 @@ export function describe(part: Part, host: HostFacts | null): { bottleneck: stri
 
 function evidenceOf({ category, cause, host: name, share }: Part, host: HostFacts | null): string {
   const at = name === null ? '' : ` ${name}`;
-  const each = (totalMs: number): string => (host === null ? '' : `, ${ms(totalMs / host.attempts)} a request`);
+  const each = (totalMs: number): string => (host === null ? '' : `, ${formatMs(totalMs / host.attempts)} a request`);
   const texts: Record<Category, string> = {
     server: `Time in which the server works${host === null ? '' : `, most of it${at}`}.`,
-    'round-trips': `The way to the server and back${host?.roundTripMs == null ? '' : `: ${ms(host.roundTripMs)} to${at}`}.`,
+    'round-trips': `The way to the server and back${host?.roundTripMs == null ? '' : `: ${formatMs(host.roundTripMs)} to${at}`}.`,
     handshakes: `Opening connections${host === null ? '' : ` to${at}${each(host.handshakeMs)}`}.`,
     download: `Reading bodies${host === null ? '' : ` from${at}${each(host.downloadMs)}`}.`,
     'connection-wait': 'Requests that waited for a connection.',
@@ -39,7 +39,7 @@ function evidenceOf({ category, cause, host: name, share }: Part, host: HostFact
     'own-process': 'Time that no request used: between one and the next, or while our process was busy.',
     storage: 'Nothing was begun, as results waited to be stored.',
     handler: `Parsing and handlers${host === null ? '' : each(host.parseMs + host.handlerMs)}.`,
-    empty: `There was nothing to send for ${percent(share)} of the slots.`,
+    empty: `There was nothing to send for ${formatShare(share)} of the slots.`,
   };
   return texts[category];
 }

@@ -1,3 +1,5 @@
+import { OTHER_HOSTS } from '../../report/failure-groups.ts';
+
 /**
  * Why a slot stood idle though there was something to send. A slot that had nothing to send is `empty`, one at work is
  * counted by the timings of its request.
@@ -71,8 +73,6 @@ export type SlotAccountState = {
 // Above this share of busy time answers wait for us (as the crawl's load monitor has it, over a longer interval).
 const OVERLOADED_SHARE = 0.9;
 const MOST_HOSTS_A_CAUSE = 100;
-/** Stands for hosts beyond the first hundred. */
-export const OTHER_HOSTS = 'other hosts';
 
 /** Weighs, a few times a second, what each of the crawl's slots is doing. Bounded in memory, never throws. */
 export class SlotAccount {

@@ -1,4 +1,5 @@
 import type { KeySnapshot } from '../../core/key-snapshot.ts';
+import { OTHER_HOSTS } from '../../report/failure-groups.ts';
 import type { HostRecord } from '../../report/host-record.ts';
 import type { ConnectionCounts } from '../../report/recorder.ts';
 
@@ -18,7 +19,6 @@ export type MetricsSource = {
 
 /** So many hosts have labels of their own; those of fewer requests are added up. */
 const MOST_HOSTS = 100;
-export const OTHER_HOSTS = 'other hosts';
 
 /** @returns the hosts to show, by label; several under one label are to be added up */
 export function labelledHosts(

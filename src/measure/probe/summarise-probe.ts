@@ -1,7 +1,8 @@
 import { headerText } from '../../core/headers.ts';
-import { readSignals, type Signals } from '../../governor/signals/read-signals.ts';
+import type { Signals } from '../../governor/signals/read-signals.ts';
 import { median } from '../common/numbers.ts';
 import { type MeasureTarget, wireBytesOf } from '../common/send.ts';
+import { signalsOf } from '../common/signals-of.ts';
 import { clockSkew } from './clock-skew.ts';
 import { type ExchangeSample, medianPhases } from './exchange-sample.ts';
 import { outlookOf } from './outlook.ts';
@@ -13,9 +14,6 @@ export type ProbeSightings = Pick<UrlProbe, 'error' | 'robots' | 'families' | 'k
   fresh: ExchangeSample[];
   reused: ExchangeSample[];
 };
-
-// Enough for any limit told in a body.
-const BODY_EXCERPT_BYTES = 8 * 1024;
 
 /** Makes the report of what was seen. Pure. */
 export function summariseProbe(
@@ -31,7 +29,7 @@ export function summariseProbe(
   const connects = all.map(({ phases }) => phases.connect).filter((connectMs) => connectMs > 0);
   const roundTripMs = connects.length > 0 ? Math.min(...connects) : null;
   const firstByteMs = median((kept.length > 0 ? kept : seen.fresh).map(({ phases }) => phases.firstByte));
-  const signals = all.map(signalsOf);
+  const signals = all.map(({ response, date }) => signalsOf(response, date.receivedWallMs));
   const limits = lastLimits(signals);
   return {
     url,
@@ -64,11 +62,6 @@ export function summariseProbe(
 function fastest(samples: readonly ExchangeSample[]): PhaseTimes | null {
   const phases = samples.map((taken) => taken.phases).sort((a, b) => a.total - b.total);
   return phases[0] ?? null;
-}
-
-function signalsOf({ response, date }: ExchangeSample): Signals {
-  const bodyText = response.status < 400 ? null : response.body.toString('utf8', 0, BODY_EXCERPT_BYTES);
-  return readSignals({ status: response.status, headers: response.headers, bodyText }, date.receivedWallMs);
 }
 
 function lastLimits(signals: readonly Signals[]): StatedRate[] {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
-import { readSignals } from '../../governor/signals/read-signals.ts';
 import type { HttpClient, HttpResponse } from '../../http/client.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { type MeasureTarget, requestTo } from '../common/send.ts';
-import { RampPlan } from './ramp-plan.ts';
+import { signalsOf } from '../common/signals-of.ts';
+import { type RampAnswer, RampPlan } from './ramp-plan.ts';
 import type { RampResult } from './ramp-report.ts';
 
 export type RampOptions = {
@@ -18,8 +18,6 @@ export type RampOptions = {
 
 const PROGRESS_MS = 1_000;
 const LONGEST_WAIT_MS = 1_000;
-// Enough for any limit told in a body.
-const BODY_EXCERPT_BYTES = 8 * 1024;
 
 /** Does what the plan says, until it is done. @throws the signal's reason when aborted */
 export async function runRamp(options: RampOptions): Promise<RampResult> {
@@ -106,8 +104,7 @@ class Runner {
   }
 }
 
-function readAnswer({ status, headers, body }: HttpResponse, wallMs: number) {
-  const bodyText = status < 400 ? null : body.toString('utf8', 0, BODY_EXCERPT_BYTES);
-  const { limits, retryAfterMs, refusal } = readSignals({ status, headers, bodyText }, wallMs);
-  return { status, limits, retryAfterMs, isRefused: refusal !== null };
+function readAnswer(response: HttpResponse, wallMs: number): Omit<RampAnswer, 'nowMs'> {
+  const { limits, retryAfterMs, refusal } = signalsOf(response, wallMs);
+  return { status: response.status, limits, retryAfterMs, isRefused: refusal !== null };
 }

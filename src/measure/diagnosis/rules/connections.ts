@@ -1,6 +1,6 @@
+import { formatMs, formatShare } from '../../../report/format.ts';
 import type { HostFacts } from '../facts.ts';
 import { areSlotsFull, isHeldByLimit, isWellKnown, type Rule, setting } from '../rule.ts';
-import { ms, percent } from '../words.ts';
 
 const LEAST_SHARE = 0.1;
 // Of the requests, beyond the connections that any crawl opens at its start.
@@ -58,7 +58,7 @@ export const fewStreams: Rule = ({ split, part }) => {
 
 function handshakeText(host: HostFacts): string {
   const fresh = host.attempts * (1 - host.reuseShare);
-  return `${percent(1 - host.reuseShare)} of the requests to ${host.host} opened a connection, at ${ms(host.handshakeMs / Math.max(fresh, 1))} each.`;
+  return `${formatShare(1 - host.reuseShare)} of the requests to ${host.host} opened a connection, at ${formatMs(host.handshakeMs / Math.max(fresh, 1))} each.`;
 }
 
 /** Connections beyond those that fill the slots once. */

@@ -1,5 +1,5 @@
+import { formatMs, formatShare } from '../../../report/format.ts';
 import { busyShare, NOTABLE_SHARE, type Rule } from '../rule.ts';
-import { ms, percent } from '../words.ts';
 
 const BUSY_SHARE = 0.8;
 // Of the busy time: above it the user's code, not ours, keeps the process busy.
@@ -11,7 +11,7 @@ export const ownProcess: Rule = ({ part, split }) => {
   if (part.share < NOTABLE_SHARE || busy < BUSY_SHARE || handlerBusyShare(split) >= HANDLER_SHARE) return null;
   return {
     bottleneck: 'own process',
-    evidence: `Our own process was busy for ${percent(busy)} of the time: one core is used up.`,
+    evidence: `Our own process was busy for ${formatShare(busy)} of the time: one core is used up.`,
     advice: 'Use a machine with faster cores, or divide the URLs among several runs (--run NAME) on several cores.',
   };
 };
@@ -24,7 +24,7 @@ export const handler: Rule = ({ host, part, split }) => {
   const isParse = host.parseMs > host.handlerMs;
   return {
     bottleneck: 'parse / handler',
-    evidence: `${isParse ? 'Parsing a body' : 'The handler'} takes ${ms(eachMs)} a response of ${host.host}${isBusy ? `, and keeps the process busy for ${percent(busyShare(split))} of the time` : ', in which its slot is not on the wire'}.`,
+    evidence: `${isParse ? 'Parsing a body' : 'The handler'} takes ${formatMs(eachMs)} a response of ${host.host}${isBusy ? `, and keeps the process busy for ${formatShare(busyShare(split))} of the time` : ', in which its slot is not on the wire'}.`,
     advice: adviceOn({ isParse, isBusy }),
   };
 };
@@ -40,7 +40,7 @@ export const storage: Rule = ({ part, facts }) => {
   if (part.share < NOTABLE_SHARE) return null;
   return {
     bottleneck: 'storage',
-    evidence: `For ${percent(part.share)} of the slot-time nothing was begun, as results waited to be stored.`,
+    evidence: `For ${formatShare(part.share)} of the slot-time nothing was begun, as results waited to be stored.`,
     advice:
       facts.durability === 'full'
         ? 'durability: normal stores faster; only a power cut could then undo the last moments.'

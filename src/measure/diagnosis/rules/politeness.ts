@@ -1,7 +1,7 @@
+import { formatNumber, formatShare } from '../../../report/format.ts';
 import type { HostFacts } from '../facts.ts';
 import { type Advice, type Case, NOTABLE_SHARE, type Rule, setting } from '../rule.ts';
 import type { IdleCause } from '../slot-account.ts';
-import { percent, rate } from '../words.ts';
 
 type Finding = (host: HostFacts, found: Case) => Advice;
 
@@ -40,7 +40,7 @@ function configuredRate(host: HostFacts): Advice {
 function statedLimit(host: HostFacts): Advice {
   return {
     bottleneck: 'rate limit',
-    evidence: `${host.host} states a limit${limitText(host)}, and is crawled at ${rate(host.requestsPerSecond)}.`,
+    evidence: `${host.host} states a limit${limitText(host)}, and is crawled at ${formatNumber(host.requestsPerSecond)}/s.`,
     advice: moreIdentities(host, 'Only another limit would be faster'),
   };
 }
@@ -50,7 +50,7 @@ function discoveredLimit(host: HostFacts): Advice {
   const creep = headroom < 0.9 ? ` ${setting(host, 'headroom')}: 0.9 (now ${headroom}) goes closer to it.` : '';
   return {
     bottleneck: 'rate limit',
-    evidence: `${host.host} refused ${host.limited} of ${host.attempts} requests; its limit was found${limitText(host)}, and it is crawled at ${rate(host.requestsPerSecond)}.`,
+    evidence: `${host.host} refused ${host.limited} of ${host.attempts} requests; its limit was found${limitText(host)}, and it is crawled at ${formatNumber(host.requestsPerSecond)}/s.`,
     advice: `${moreIdentities(host, 'It sets the pace')}${creep}`,
   };
 }
@@ -71,7 +71,7 @@ function parkedHost(host: HostFacts, { part }: Case): Advice {
   const isLimited = host.limited > 0;
   return {
     bottleneck: isLimited ? 'rate limit' : 'host out of order',
-    evidence: `${host.host} was left alone for ${percent(part.share)} of the slot-time${seen.length > 0 ? ` after ${seen.join(', ')}` : ''}.`,
+    evidence: `${host.host} was left alone for ${formatShare(part.share)} of the slot-time${seen.length > 0 ? ` after ${seen.join(', ')}` : ''}.`,
     advice: isLimited
       ? `It told us to wait: a fixed ${setting(host, 'requestsPerSecond')} below its limit avoids that; ramp finds one.`
       : `Look at it with probe; when it is well again, retry-failed crawls what failed.`,
@@ -95,5 +95,5 @@ function perMinute(host: HostFacts, { facts }: Case): Advice {
 }
 
 function limitText({ limits }: HostFacts): string {
-  return limits?.limitRps == null ? '' : ` at ${rate(limits.limitRps)}`;
+  return limits?.limitRps == null ? '' : ` at ${formatNumber(limits.limitRps)}/s`;
 }

@@ -1,3 +1,4 @@
+import { formatMs, formatShare } from '../../../report/format.ts';
 import {
   areSlotsFull,
   busyShare,
@@ -10,7 +11,6 @@ import {
   setting,
   shareOf,
 } from '../rule.ts';
-import { ms, percent } from '../words.ts';
 
 // Nearer than this nobody moves a crawler.
 const FAR_MS = 15;
@@ -28,7 +28,7 @@ export const distance: Rule = (found) => {
   const more = raise(found);
   return {
     bottleneck: 'distance',
-    evidence: `${host.host} is ${ms(roundTripMs)} away and back, of the ${ms(baseMs)} that one request takes at best.`,
+    evidence: `${host.host} is ${formatMs(roundTripMs)} away and back, of the ${formatMs(baseMs)} that one request takes at best.`,
     advice: `Run the crawler nearer to it: probe --save there, then probe --compare, tells how much that gains.${more === null ? '' : ` Or ${more.charAt(0).toLowerCase()}${more.slice(1)}`}`,
   };
 };
@@ -42,7 +42,7 @@ export const concurrency: Rule = (found) => {
   const slots = Math.round(split.slots.slotMs / split.slots.weighedMs);
   return {
     bottleneck: 'concurrency',
-    evidence: `All ${slots} slots were in use while there was work, and ${host.host} answered in ${ms(host.medianMs ?? 0)}, hardly slower than at best.`,
+    evidence: `All ${slots} slots were in use while there was work, and ${host.host} answered in ${formatMs(host.medianMs ?? 0)}, hardly slower than at best.`,
     advice: more,
   };
 };
@@ -53,7 +53,7 @@ export const slowServer: Rule = ({ host, part, split }) => {
   if (!areSlotsFull(split) || !hasSlowed(host) || host.baseMs === null || host.medianMs === null) return null;
   return {
     bottleneck: 'server time',
-    evidence: `${host.host} takes ${ms(host.medianMs)} at the median and ${ms(host.baseMs)} at best: it slows under this load, and more requests in flight would only wait there.`,
+    evidence: `${host.host} takes ${formatMs(host.medianMs)} at the median and ${formatMs(host.baseMs)} at best: it slows under this load, and more requests in flight would only wait there.`,
     advice: '',
   };
 };
@@ -86,7 +86,7 @@ export const download: Rule = ({ host, part }) => {
   const eachMs = host.downloadMs / host.attempts;
   return {
     bottleneck: 'download',
-    evidence: `Reading a body from ${host.host} takes ${ms(eachMs)} of each request, ${percent(part.share)} of the slot-time.`,
+    evidence: `Reading a body from ${host.host} takes ${formatMs(eachMs)} of each request, ${formatShare(part.share)} of the slot-time.`,
     advice: '',
   };
 };

@@ -1,7 +1,7 @@
 import { failureAdvice } from '../../../core/failure-advice.ts';
+import { formatNumber, formatShare } from '../../../report/format.ts';
 import type { HostFacts } from '../facts.ts';
 import { NOTABLE_SHARE, type Rule, setting } from '../rule.ts';
-import { percent, rate } from '../words.ts';
 
 const LEAST_RETRIES = 5;
 // One at a time, give or take what starts and ends.
@@ -34,7 +34,7 @@ export const discovery: Rule = ({ host, part }) => {
   if (host.answered < host.attempts * HEALTHY_SHARE) return null;
   return {
     bottleneck: 'search for the limit',
-    evidence: `For ${percent(part.share)} of the slot-time it was still being found out what ${host.host} takes; it refused nothing up to ${rate(host.requestsPerSecond)}.`,
+    evidence: `For ${formatShare(part.share)} of the slot-time it was still being found out what ${host.host} takes; it refused nothing up to ${formatNumber(host.requestsPerSecond)}/s.`,
     advice: `If you know what it allows, set ${setting(host, 'requestsPerSecond')}; with --no-discovery a crawl starts at full speed.`,
   };
 };
