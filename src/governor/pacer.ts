@@ -5,6 +5,7 @@
  */
 export class Pacer {
   #fixedCreditMs: number | null;
+  #extraCreditMs = 0;
   #intervalMs: number;
   #readyAtMs = Number.NEGATIVE_INFINITY;
   #readyBeforeMs = Number.NEGATIVE_INFINITY;
@@ -21,7 +22,8 @@ export class Pacer {
 
   get #creditMs(): number {
     if (this.#fixedCreditMs !== null) return this.#fixedCreditMs;
-    return Math.min(Math.max(LATE_TIMER_CREDIT_MS, this.#intervalMs / 2), MOST_CREDIT_MS);
+    const ownMs = Math.min(Math.max(LATE_TIMER_CREDIT_MS, this.#intervalMs / 2), MOST_CREDIT_MS);
+    return Math.max(ownMs, this.#extraCreditMs);
   }
 
   get intervalMs(): number {
@@ -38,6 +40,11 @@ export class Pacer {
     if (this.#readyAtMs <= nowMs) return 0;
     this.#isAwaited = true;
     return this.#readyAtMs;
+  }
+
+  /** How much lateness the limit that is paced for is known to bear; 0 = nothing is known. */
+  bear(latenessMs: number): void {
+    this.#extraCreditMs = latenessMs;
   }
 
   /** From now on lateness is not made up for: the server refuses what comes close together. */

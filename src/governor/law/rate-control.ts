@@ -6,6 +6,7 @@ import { Goodput } from './goodput.ts';
 import { Latency } from './latency.ts';
 import { Slots } from './slots.ts';
 import { capAtKnee, doublingMs, growthPerAnswer, isKnee, startIntervalMs } from './slow-start.ts';
+import type { StatedPace } from './stated-pace.ts';
 import { Trim } from './trim.ts';
 
 /** How a key's rate is looked for. */
@@ -38,6 +39,8 @@ const BLAME_BELOW_SHARE = 0.97;
 const PACE_SLACK = 1.05;
 const SLOWED_GOODPUT = 0.75;
 const SLOWED_LATENCY = 2.5;
+// Held a tenth or more below the level, a window of a second has room for what a busy machine sends late.
+const HEADROOM_BEARS_LATE_MS = 50;
 const FLAT_CHECKS = 2;
 const FIRST_AFTER_KNEE_MS = 60_000;
 const LONGEST_AFTER_KNEE_MS = 600_000;
@@ -51,6 +54,7 @@ export class RateControl {
   readonly pacer = new Pacer(0);
   #lawIntervalMs = 0;
   #statedIntervalMs = 0;
+  #statedBearsLateMs = 0;
   #statedConcurrency = Number.POSITIVE_INFINITY;
   readonly latency = new Latency();
   readonly #goodput = new Goodput();
@@ -104,7 +108,8 @@ export class RateControl {
   }
 
   /** What the server states binds beside what is found out. null = nothing stated. */
-  setStated(stated: { requestsPerSecond: number | null; concurrency: number | null }): void {
+  setStated(stated: Pick<StatedPace, 'requestsPerSecond' | 'concurrency' | 'bearsLateMs'>): void {
+    this.#statedBearsLateMs = stated.bearsLateMs;
     this.#statedIntervalMs = stated.requestsPerSecond === null ? 0 : 1000 / stated.requestsPerSecond;
     this.#statedConcurrency = stated.concurrency ?? Number.POSITIVE_INFINITY;
     this.#pace(this.#lawIntervalMs);
@@ -113,7 +118,10 @@ export class RateControl {
   #pace(lawIntervalMs: number): void {
     this.#lawIntervalMs = lawIntervalMs;
     const intervalMs = Math.max(lawIntervalMs, this.#statedIntervalMs);
-    if (intervalMs !== this.pacer.intervalMs) this.pacer.setInterval(intervalMs);
+    if (intervalMs === this.pacer.intervalMs) return;
+    this.pacer.setInterval(intervalMs);
+    const isStated = this.#statedIntervalMs > lawIntervalMs;
+    this.pacer.bear(isStated ? this.#statedBearsLateMs : this.#stage === 'paced' ? HEADROOM_BEARS_LATE_MS : 0);
   }
 
   /** What was decided since the last call, in plain words; null = nothing. */

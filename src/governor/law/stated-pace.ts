@@ -14,6 +14,7 @@ const SHARE_AFTER_REFUSAL = 0.98;
 const LEAST_SHARE = 0.85;
 const STRIKES = 2;
 const EMPTY_STRIKES = 3;
+const MOST_LATE_MS = 250;
 const LEAST_MEMORY_MS = 5 * SECOND_MS;
 const FORGOTTEN_AFTER_MS = 5 * MINUTE_MS;
 
@@ -33,6 +34,7 @@ export class StatedPace {
   #requestsPerSecond: number | null = null;
   #limitRps: number | null = null;
   #concurrency: number | null = null;
+  #bearsLateMs = 0;
   #blockedUntilMs = 0;
 
   get isTrusted(): boolean {
@@ -52,6 +54,11 @@ export class StatedPace {
   /** The stated number of requests in flight; null = none. */
   get concurrency(): number | null {
     return this.#concurrency;
+  }
+
+  /** Sends so late may be made up for, and the window still holds no more than is stated. */
+  get bearsLateMs(): number {
+    return this.#bearsLateMs;
   }
 
   /** Until when nothing is left, monotonic ms; in the past when something is. */
@@ -96,7 +103,9 @@ export class StatedPace {
     for (const limit of this.#known.values()) {
       if (limit.unit === 'concurrent') concurrency = Math.min(concurrency, limit.limit ?? concurrency);
       else {
-        pace = Math.min(pace, paceOf(limit, this.#share));
+        const limitPace = paceOf(limit, this.#share);
+        if (limitPace < pace) this.#bearsLateMs = bearsLateMs(limit, limitPace);
+        pace = Math.min(pace, limitPace);
         limitRps = Math.min(limitRps, rateOf(limit));
         if (limit.seenAtMs === facts.nowMs) this.#blockIfEmpty(limit, facts);
       }
@@ -190,6 +199,12 @@ function paceOf(limit: Known, share: number): number {
   const refillRps = windowMs === null ? share * (limit.refill.perSecond ?? 0) : 0;
   const leftMs = resetMs ?? spanMs;
   return Math.max(refillRps, (share * remaining * SECOND_MS) / Math.max(leftMs, SECOND_MS / 2));
+}
+
+/** What pacing below the limit leaves free of one window, less the send that opens it. */
+function bearsLateMs({ windowMs }: StatedLimit, paceRps: number): number {
+  const freeMs = windowMs === null ? 0 : (1 / FULL_SHARE - 1) * windowMs;
+  return Math.max(0, Math.min(freeMs - SECOND_MS / paceRps, MOST_LATE_MS));
 }
 
 function differs(before: number | null, after: number | null): boolean {

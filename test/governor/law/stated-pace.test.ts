@@ -89,3 +89,12 @@ test('takes a stated number of requests at once for the cap', () => {
   expect(pace.concurrency).toBe(4);
   expect(pace.requestsPerSecond).toBeNull();
 });
+
+test('tells how much lateness a window bears: what is left free of it, less one send', () => {
+  const pace = new StatedPace();
+  pace.observe([limit({ limit: 1000, windowMs: 10_000 })], { nowMs: 0, inFlight: 1 });
+  expect(pace.bearsLateMs).toBe(250);
+  const short = new StatedPace();
+  short.observe([limit({ limit: 100, windowMs: 1000 })], { nowMs: 0, inFlight: 1 });
+  expect(short.bearsLateMs).toBeCloseTo(30.93 - 10.31, 1);
+});
