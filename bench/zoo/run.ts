@@ -1,9 +1,10 @@
 /**
  * The limiter zoo on real sockets, counted on the servers' side:
  * `node bench/zoo/run.ts [--cell TEXT] [--not TEXT] [--strategy NAME] [--seconds N] [--parallel N] [--out FILE]`.
- * Writes FILE.md and FILE.json when --out is given.
+ * Writes FILE.md and FILE.json when --out is given; with --again the rows of a FILE.json already there are kept, but for
+ * those that ran again.
  */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Cell, zooCells } from './cells.ts';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     parallel: { type: 'string', default: '6' },
     out: { type: 'string' },
+    again: { type: 'boolean', default: false },
   },
 });
 
@@ -104,11 +106,10 @@ if (values.out !== undefined) {
     node: process.version,
     command: `node bench/zoo/run.ts ${process.argv.slice(2).join(' ')}`,
   };
-  rows.sort((a, b) => jobs.findIndex((job) => isOf(job, a)) - jobs.findIndex((job) => isOf(job, b)));
-  await writeFile(`${values.out}.json`, `${JSON.stringify({ ...about, rows }, null, 1)}\n`);
-  await writeFile(`${values.out}.md`, formatTable(about, rows));
-}
-
-function isOf(job: Job, row: Row): boolean {
-  return job.cell === row.cell && job.strategy === row.strategy;
+  const order = zooCells().map(({ cell, strategy }) => `${strategy} ${cell.name}`);
+  const former = values.again ? (JSON.parse(await readFile(`${values.out}.json`, 'utf8')) as { rows: Row[] }).rows : [];
+  const all = new Map([...former, ...rows].map((row) => [`${row.strategy} ${row.cell.name}`, row]));
+  const sorted = [...all].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)).map(([, row]) => row);
+  await writeFile(`${values.out}.json`, `${JSON.stringify({ ...about, rows: sorted }, null, 1)}\n`);
+  await writeFile(`${values.out}.md`, formatTable(about, sorted));
 }

@@ -23,7 +23,8 @@ export class Pacer {
   get #creditMs(): number {
     if (this.#fixedCreditMs !== null) return this.#fixedCreditMs;
     const ownMs = Math.min(Math.max(LATE_TIMER_CREDIT_MS, this.#intervalMs / 2), MOST_CREDIT_MS);
-    return Math.max(ownMs, this.#extraCreditMs);
+    const mostMs = Math.max(LEAST_CREDIT_MS, MOST_MADE_UP * this.#intervalMs);
+    return Math.min(Math.max(ownMs, this.#extraCreditMs), mostMs);
   }
 
   get intervalMs(): number {
@@ -89,6 +90,9 @@ export class Pacer {
  */
 const LATE_TIMER_CREDIT_MS = 20;
 const MOST_CREDIT_MS = 100;
+// However fast the pace, what is made up for at once stays within a small token bucket.
+const MOST_MADE_UP = 12;
+const LEAST_CREDIT_MS = 10;
 // A configured ceiling is a promise to the send, and each ms of credit lowers the pace that keeps it.
 const CEILING_CREDIT_MS = 10;
 

@@ -42,6 +42,15 @@ test('time spent waiting for something else is no lateness', () => {
   expect(pacer.readyAtMs).toBe(1021);
 });
 
+test('makes up for no more than a dozen sends at once', () => {
+  const pacer = new Pacer(1);
+  pacer.bear(100);
+  pacer.take(1000);
+  pacer.askAt(1000);
+  pacer.take(1013.1);
+  expect(pacer.readyAtMs).toBeCloseTo(1014.1);
+});
+
 test('idle time earns no burst', () => {
   const pacer = new Pacer(100);
   pacer.take(0);
