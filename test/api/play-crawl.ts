@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiContext } from '../../src/api/api-context.ts';
 import { systemFiles } from '../../src/api/api-context.ts';
 import { type CompiledApi, compileApi } from '../../src/api/compile-api.ts';
@@ -174,11 +175,13 @@ class Play {
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#attempt(stored).catch((error: unknown) => this.#settle(stored, error, attempt));
       if (outcome === 'done') return;
+      // A real crawl leaves the wait to the governor; here, long enough that a limit of a few requests a second lets go.
+      if (outcome === 'limited') await sleep(LIMITED_WAIT_MS);
       if (attempt > 50) throw new Error(`${stored.url} goes round and round`);
     }
   }
 
-  #settle(stored: Stored, error: unknown, attempt: number): 'done' | 'again' {
+  #settle(stored: Stored, error: unknown, attempt: number): Outcome {
     if (!(error instanceof CrawlError)) throw error;
     if (error.recovery === 'wait') return 'again';
     if (error.recovery === 'retry' && attempt < (this.#options.maxRetries ?? 2)) return 'again';
@@ -188,7 +191,7 @@ class Play {
     return 'done';
   }
 
-  async #attempt(stored: Stored): Promise<'done' | 'again'> {
+  async #attempt(stored: Stored): Promise<Outcome> {
     const route = this.#routes.get(stored.label)!;
     const { payload = null, headers = {}, userData = {}, method = 'GET' } = JSON.parse(stored.json) as FollowUp;
     const request: SentRequest = { url: stored.url, method, headers, payload };
@@ -208,7 +211,7 @@ class Play {
     return this.#decide(decision, { stored, route, reply, request, userData, url: prepared.request.url });
   }
 
-  #decide(decision: ResponseDecision, facts: Facts): 'done' | 'again' {
+  #decide(decision: ResponseDecision, facts: Facts): Outcome {
     const { status } = facts.reply;
     switch (decision.kind) {
       case 'usual':
@@ -223,7 +226,7 @@ class Play {
         return 'done';
       case 'limited':
         this.#played.limited++;
-        return 'again';
+        return 'limited';
       case 'fail':
       case 'retry':
         throw decision.error;
@@ -246,6 +249,10 @@ class Play {
     this.#queue.records.set(dataset, list);
   }
 }
+
+type Outcome = 'done' | 'again' | 'limited';
+
+const LIMITED_WAIT_MS = 50;
 
 type Facts = {
   stored: Stored;
