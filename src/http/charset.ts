@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util';
 import { headerText, type ResponseHeaders } from '../core/headers.ts';
 
 // Bytes that say how the text is encoded (WHATWG Encoding 6).

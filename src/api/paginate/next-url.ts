@@ -7,7 +7,7 @@ import type { PageResponse } from './paginator.ts';
  */
 export function nextUrl(target: string, response: Pick<PageResponse, 'url'>): string | undefined {
   const page = new URL(response.url);
-  const url = URL.parse(target, page);
+  const url = URL.parse(target, page.href);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
   if (page.protocol === 'https:' && url.protocol === 'http:' && url.hostname === page.hostname && url.port === '')
     return url.href.replace(/^http:/, 'https:');
