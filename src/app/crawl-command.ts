@@ -6,6 +6,7 @@ import { BUNDLED_PRACTICE_API } from '../practice-api/options.ts';
 import type { PracticeApi } from '../practice-api/start-practice-api.ts';
 import { sourcesFingerprint } from '../queue/sources/fingerprint.ts';
 import { ExportProgress } from '../report/export-progress.ts';
+import type { LivePage } from '../report/live/serve-live-page.ts';
 import { printSummary } from '../report/print-summary.ts';
 import { routes as ownRoutes } from '../routes/index.ts';
 import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
@@ -17,6 +18,7 @@ import { failuresByLabel } from './failures-of.ts';
 import { finalRowsOf } from './final-rows.ts';
 import { FollowedOutputs, followedFiles, forgetFollowed } from './follow-outputs.ts';
 import { openKept } from './kept-of-run.ts';
+import { endLivePage, openLivePage } from './live-page.ts';
 import { plainListOf } from './plain-list-of.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
@@ -34,16 +36,20 @@ const PRACTICE_LABEL = /^practice-/;
 /** `millrace crawl`, from the job to files and summary. */
 export async function crawl(asked: CrawlJob, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 | 3 }> {
   const routes = createRouteRegistry(ownRoutes);
-  const practiceApi = asked.source === 'routes' ? await startPracticeApi(routes, context) : null;
+  const live = await openLivePage(asked.ui, context.ports);
+  let practiceApi: PracticeApi | null = null;
   try {
+    practiceApi = asked.source === 'routes' ? await startPracticeApi(routes, context) : null;
+    const practiceApiUrl = practiceApi?.url ?? null;
     const { prepared, ownFiles } = await prepare(asked, { routes, context, isPractice: practiceApi !== null });
     try {
-      return await crawlPrepared(prepared, { routes, context, ownFiles, practiceApiUrl: practiceApi?.url ?? null });
+      return await crawlPrepared(prepared, { routes, context, ownFiles, practiceApiUrl, live });
     } finally {
       await prepared.run.close();
     }
   } finally {
     await practiceApi?.close();
+    await live?.close();
   }
 }
 
@@ -72,11 +78,11 @@ async function prepare(
   return { prepared: await prepareRun(job, fingerprint, ports), ownFiles };
 }
 
-type Beginning = { practiceApiUrl: string | null; ownFiles: ReadonlySet<string> };
+type Beginning = { practiceApiUrl: string | null; ownFiles: ReadonlySet<string>; live: LivePage | null };
 
 async function crawlPrepared(
   prepared: PreparedRun,
-  { context, practiceApiUrl, ownFiles, ...own }: Surroundings & Beginning,
+  { context, practiceApiUrl, ownFiles, live, ...own }: Surroundings & Beginning,
 ): Promise<{ summary: Summary; exitCode: 0 | 3 }> {
   const { job, meta, run } = prepared;
   const plain = plainListOf(job.input);
@@ -102,6 +108,7 @@ async function crawlPrepared(
     seeds: usesRoutes || api !== null ? requestsOfSeeds(routes, practiceApiUrl) : null,
     plain,
     kept: kept.responses,
+    live,
     reveal: (text) => vault.reveal(text),
     conceal: (text) => api?.conceal(vault.conceal(text)) ?? vault.conceal(text),
     onComposed: (parts) => {
@@ -128,7 +135,7 @@ async function crawlPrepared(
     api === null || job.samplePages !== null ? null : resources.map((resource) => resource.completeness);
   const summary = await summaryOf({ prepared, end, exports: files, completeness });
   if (!job.join) {
-    await writeReport({
+    const report = await writeReport({
       paths: run.paths,
       summary,
       recorder: end.composition.recorder.toState(),
@@ -137,6 +144,7 @@ async function crawlPrepared(
       file: job.report,
       wallMs: context.ports.clock.wallMs(),
     });
+    await endLivePage(live, report);
   }
   tell(summary, { job, end, context });
   return { summary, exitCode: isComplete(summary) ? 0 : 3 };

@@ -5,11 +5,13 @@ import type { KeptResponses } from '../crawl/kept-responses.ts';
 import type { PlainList } from '../crawl/plain-list.ts';
 import type { MetricsServer } from '../measure/metrics/serve-metrics.ts';
 import { MalformedReport } from '../queue/sources/malformed-report.ts';
+import type { LivePage } from '../report/live/serve-live-page.ts';
 import { startProgress } from '../report/progress.ts';
 import type { RouteRegistry } from '../routes/registry.ts';
 import type { NewRequest, QueueCounts } from '../storage/store.ts';
 import { type Composition, compose } from './compose.ts';
 import { feedSeeds, feedSources } from './feed.ts';
+import { watchCrawl } from './live-page.ts';
 import type { PreparedRun } from './prepare-run.ts';
 import { progressFacts } from './progress-facts.ts';
 import { type FeedState, loadFeed, saveFeed } from './run-meta.ts';
@@ -36,6 +38,8 @@ export type CrawlRunOptions = {
   kept: KeptResponses | null;
   reveal: (text: string) => string;
   conceal: (text: string) => string;
+  /** Shows the crawl while it goes on; null = nobody looks. */
+  live: LivePage | null;
   /** Told of the parts once they are there, before anything is sent. */
   onComposed: (composition: Composition) => void;
 };
@@ -105,6 +109,11 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
       log: ports.log,
     });
     await monitor.start();
+    await watchCrawl(options.live, {
+      prepared,
+      ports,
+      moment: () => ({ composition, counts: monitor.counts, snapshots: monitor.snapshots, feed }),
+    });
     const feeding = feedAll(options, {
       composition,
       feed,

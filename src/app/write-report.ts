@@ -4,6 +4,7 @@ import { EnvironmentError, messageOf } from '../core/errors.ts';
 import type { Summary } from '../core/summary.ts';
 import { rowsByPage } from '../export/rows.ts';
 import { type DatasetProfile, profileDataset } from '../report/dataset-profile.ts';
+import type { ReportData } from '../report/html/report-data.ts';
 import type { RecorderState } from '../report/recorder.ts';
 import type { RunPaths } from '../storage/runs.ts';
 import type { DatasetStore } from '../storage/store.ts';
@@ -21,23 +22,22 @@ export type ReportFacts = {
 
 /**
  * Writes the summary and the report page of a run.
+ * @returns what the page shows
  * @throws EnvironmentError when a place cannot be written
  */
-export async function writeReport(facts: ReportFacts): Promise<void> {
-  const { paths, summary } = facts;
+export async function writeReport(facts: ReportFacts): Promise<ReportData> {
+  const { paths, summary, recorder, input, wallMs } = facts;
   await write(paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
-  const page = await renderPage(facts);
-  await write(paths.reportHtml, page);
-  if (facts.file !== null) await write(facts.file, page);
-}
-
-async function renderPage({ summary, recorder, datasets, input, wallMs }: ReportFacts): Promise<string> {
   const [{ buildReportData }, { renderReport }] = await Promise.all([
     import('../report/html/report-data.ts'),
     import('../report/html/page.ts'),
   ]);
-  const profiles = await profilesOf(datasets);
-  return renderReport(buildReportData({ summary, recorder, datasets: profiles, config: input, writtenAtMs: wallMs }));
+  const datasets = await profilesOf(facts.datasets);
+  const data = buildReportData({ summary, recorder, datasets, config: input, writtenAtMs: wallMs });
+  const page = renderReport(data);
+  await write(paths.reportHtml, page);
+  if (facts.file !== null) await write(facts.file, page);
+  return data;
 }
 
 async function profilesOf(datasets: DatasetStore): Promise<DatasetProfile[]> {

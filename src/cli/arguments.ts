@@ -53,7 +53,7 @@ export function optionName(definition: OptionDefinition): string {
  */
 export function parseArguments(name: CommandName, argv: readonly string[]): Arguments {
   const command = commandFor(name);
-  const { operands, unknown, problems: unfinished } = readOptions(command, argv);
+  const { operands, unknown, problems: unfinished } = readOptions(command, withoutTakenOperands(name, argv));
   const values = valuesOf(name, command);
   const problems = [
     ...unknownOptions(name, unknown),
@@ -63,6 +63,16 @@ export function parseArguments(name: CommandName, argv: readonly string[]): Argu
   ];
   if (problems.length > 0) throw new UsageError(problems);
   return new Arguments({ command: name, operands: [...operands, ...unknown], values });
+}
+
+/** commander takes whatever follows as the value of an option that may have one: it is told where there is none. */
+function withoutTakenOperands(name: CommandName, argv: readonly string[]): string[] {
+  const optional = OPTIONS[name].filter(({ takes }) => takes !== undefined);
+  return argv.map((argument, index) => {
+    const definition = optional.find((option) => optionName(option) === argument);
+    const next = argv[index + 1];
+    return definition === undefined || next === undefined || definition.takes!.test(next) ? argument : `${argument}=`;
+  });
 }
 
 type ReadOptions = { operands: string[]; unknown: string[]; problems: string[] };

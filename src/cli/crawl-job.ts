@@ -53,6 +53,7 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     progress: args.has('--quiet') ? 'off' : 'auto',
     quiet: args.has('--quiet'),
     ...metricsPortOf(args),
+    ...uiOf(args),
   });
 }
 
@@ -69,8 +70,20 @@ function samplePagesOf(args: Arguments): number | null {
 function metricsPortOf(args: Arguments): Pick<CrawlJob, 'metricsPort'> {
   const text = args.text('--metrics-port');
   if (text === undefined) return {};
-  if (/^\d{1,5}$/.test(text) && Number(text) <= MOST_PORT) return { metricsPort: Number(text) };
-  throw new UsageError(`--metrics-port must be a whole number from 0 to ${MOST_PORT}, not "${text}".`);
+  return { metricsPort: portOf('--metrics-port', text) };
+}
+
+/** Loopback, unless an address is given. */
+function uiOf(args: Arguments): Pick<CrawlJob, 'ui'> {
+  if (!args.has('--ui')) return {};
+  const text = args.text('--ui') ?? '';
+  const [, address = '127.0.0.1', port = text] = /^(?:\[?([^\s[\]]+)\]?:)(\d+)$/.exec(text) ?? [];
+  return { ui: { address, port: port === '' ? 0 : portOf('--ui', port) } };
+}
+
+function portOf(option: string, text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MOST_PORT) return Number(text);
+  throw new UsageError(`${option} must be a whole number from 0 to ${MOST_PORT}, not "${text}".`);
 }
 
 const MOST_PORT = 65_535;

@@ -29,6 +29,8 @@ export type OptionDefinition = {
   reads?: 'text' | 'number' | 'seconds' | 'header' | { constant: unknown };
   /** May be given more than once. */
   repeatable?: true;
+  /** What follows is the option's value only where it looks like this: `--ui [port]`. */
+  takes?: RegExp;
   /** The only values there are, for an option without `path`. */
   choices?: readonly string[];
 };
@@ -175,6 +177,12 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
       flags: '--report <file>',
       group: OUTPUT,
       help: "Write the report page here too; it is always in the run's folder",
+    },
+    {
+      flags: '--ui [port]',
+      group: OUTPUT,
+      takes: /^([^\s/]+:)?\d{1,5}$/,
+      help: 'Show the report page live on this port of this machine (default: any free one); 0.0.0.0:8080 for other machines too',
     },
     {
       flags: '--metrics-port <port>',

@@ -31,6 +31,15 @@ export type CsvSpec = {
   escapeFormulas?: boolean;
 };
 
+/** Where the report page is served while it crawls. */
+export type LivePageSpec = {
+  address: string;
+  /** 0 = any free one. */
+  port: number;
+  /** Host names besides addresses and localhost that it may be asked for by. */
+  hostNames?: readonly string[];
+};
+
 /** What `crawl` is asked to do. Parsed once, frozen; no secret is in it but what was typed literally. */
 export type CrawlJob = {
   /** The input document with the command line laid over it, defaults filled in. References `${env:}` are unresolved. */
@@ -71,6 +80,8 @@ export type CrawlJob = {
   json: boolean;
   /** Where metrics and health are served while it crawls; 0 = any free port; left out = nowhere. */
   metricsPort?: number;
+  /** Left out = nowhere. */
+  ui?: LivePageSpec;
   /** auto = a status line on a terminal, a log line every 10 s elsewhere. */
   progress: 'auto' | 'off';
   /** Only warnings and errors: no readable summary. */

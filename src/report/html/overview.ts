@@ -16,8 +16,16 @@ export function overview({ summary, sessions }: ReportData): Markup {
   return html`<header>
 <h1>${run} <span class="state ${STATES[state]}">${STATES[state]}</span></h1>
 <p>Started ${utc(startedAt)}, ${formatDuration(durationSecs)} of crawling${processes}</p>
+${state === 'running' && progress(summary.requests)}
 <dl class="tiles">${tiles(summary)}</dl>
 </header>`;
+}
+
+/** How much is done of what is known so far. */
+function progress({ total, pending }: Summary['requests']): Markup | null {
+  if (total === 0) return null;
+  const share = (total - pending) / total;
+  return html`<div class="done" role="img" aria-label="${formatShare(share)} of the requests known so far are done"><i style="width:${(share * 100).toFixed(1)}%"></i><b>${formatShare(share)}</b></div>`;
 }
 
 function tiles(summary: Summary): Markup[] {
@@ -34,7 +42,12 @@ function tiles(summary: Summary): Markup[] {
 }
 
 function tile(name: string, value: string, note: string, isBad = false): Markup {
-  return html`<div class="tile${isBad ? ' bad' : ''}"><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>`;
+  return html`<div class="tile${isBad ? ' bad' : ''}"><dt>${name}</dt><dd>${value}<small>${unbroken(note)}</small></dd></div>`;
+}
+
+/** Keeps a number and its unit on one line. */
+function unbroken(text: string): string {
+  return text.replaceAll(/(\d) (ms|s|%)/g, '$1\u00a0$2');
 }
 
 function requestNote({ total, skipped, pending, notModified }: Summary['requests']): string {
@@ -59,22 +72,6 @@ function reuseNote({ reusePercent, http2Percent }: Summary['connections']): stri
   if (reusePercent === null) return 'opened';
   const http2 = http2Percent ? `, HTTP/2 ${formatShare(http2Percent / 100)}` : '';
   return `opened, ${formatShare(reusePercent / 100)} reused${http2}`;
-}
-
-/** On top of everything else: what to change for more throughput. Nothing when there is no diagnosis. */
-export function diagnosisSection({ summary: { diagnosis } }: ReportData): Markup | null {
-  if (diagnosis === null || diagnosis.length === 0) return null;
-  return html`<section aria-labelledby="diagnosis"><h2 id="diagnosis">What would make it faster</h2>
-<ol class="findings">${diagnosis.map(
-    ({ bottleneck, share, evidence, advice }) => html`<li>
-<div class="meter" aria-hidden="true"><i style="width:${Math.min(100, share * 100).toFixed(1)}%"></i></div>
-<h3>${formatShare(share)} ${bottleneck}</h3><p>${withCode(evidence)}</p><p class="advice">${withCode(advice)}</p></li>`,
-  )}</ol></section>`;
-}
-
-/** Text in which what stands between backticks is code. */
-export function withCode(text: string): Markup {
-  return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
 /** @param iso ISO 8601 @returns "2026-01-01 12:34:56 UTC" */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { diagnosisSection } from './diagnosis-section.ts';
 import { html, type Markup, trusted } from './markup.ts';
-import { diagnosisSection, overview, utc } from './overview.ts';
+import { overview, utc } from './overview.ts';
 import type { ReportData } from './report-data.ts';
 import {
   completenessSection,
@@ -29,7 +30,7 @@ export function renderReport(data: ReportData, { liveUrl = null }: { liveUrl?: s
 <meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <style>${trusted(style)}</style></head>
-<body><main>${trusted(renderMain(data))}</main>
+<body>${liveUrl !== null && html`<p id="live" role="status">Connecting…</p>`}<main>${trusted(renderMain(data))}</main>
 <script>${trusted(script)}</script></body></html>
 `.text;
 }

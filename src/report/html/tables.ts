@@ -2,8 +2,9 @@ import { stringify } from 'yaml';
 import type { HostSummary } from '../../core/summary.ts';
 import type { DatasetProfile } from '../dataset-profile.ts';
 import { formatCount, formatMs, formatNumber, formatShare } from '../format.ts';
+import { withCode } from './diagnosis-section.ts';
 import { html, type Markup } from './markup.ts';
-import { utc, withCode } from './overview.ts';
+import { utc } from './overview.ts';
 import type { ReportData } from './report-data.ts';
 
 const MOST_HOSTS = 100;

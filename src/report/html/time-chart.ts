@@ -37,7 +37,7 @@ export function timeChart(chart: TimeChart): Markup {
     y: (value: number) => HEIGHT - (value / top) * HEIGHT,
   };
   return html`<figure class="chart" id="${chart.id}" data-points="${JSON.stringify(cursorTexts(chart))}">
-${legend(chart.series)}
+${legend(chart)}
 <div class="plot">
 <div class="y" aria-hidden="true">${ticks.map(({ at, label }) => html`<span style="bottom:${percent(at)}">${label}</span>`)}</div>
 <div class="field" tabindex="0" role="img" aria-label="${chart.label}. Arrow keys tell the values.">
@@ -54,10 +54,10 @@ ${(chart.events ?? []).map(({ atSecs }) => html`<i class="event" style="left:${p
 </figure>`;
 }
 
-function legend(series: readonly Series[]): Markup {
+function legend({ series, events = [] }: TimeChart): Markup {
   return html`<ul class="legend">${series.map(
     ({ name, color, shape }) => html`<li><i class="key c${color} ${shape}"></i>${name}</li>`,
-  )}</ul>`;
+  )}${events.length > 0 && html`<li><i class="key mark"></i>event</li>`}</ul>`;
 }
 
 type Place = { x: (secs: number) => number; y: (value: number) => number };
@@ -65,14 +65,16 @@ type Place = { x: (secs: number) => number; y: (value: number) => number };
 function curve({ values, color, shape }: Series, { secs, endSecs }: TimeChart, { x, y }: Place): Markup[] {
   return runsOf(values).map(({ from, to }) => {
     const points: string[] = [];
+    const add = (atSecs: number, value: string): void => void points.push(`${x(atSecs).toFixed(1)},${value}`);
     for (let at = from; at < to; at++) {
+      const thisSecs = secs[at] as number;
       const nextSecs = secs[at + 1] ?? endSecs;
       const value = y(values[at] as number).toFixed(1);
-      if (shape === 'step')
-        points.push(`${x(secs[at] as number).toFixed(1)},${value}`, `${x(nextSecs).toFixed(1)},${value}`);
-      else if (to - from === 1)
-        points.push(`${x(secs[at] as number).toFixed(1)},${value}`, `${x(nextSecs).toFixed(1)},${value}`);
-      else points.push(`${x(((secs[at] as number) + nextSecs) / 2).toFixed(1)},${value}`);
+      const isLevel = shape === 'step' || to - from === 1;
+      // A curve goes through the middles of its stretches of time; at the ends of the chart it goes on to the edge.
+      if (isLevel || at === 0) add(thisSecs, value);
+      if (!isLevel) add((thisSecs + nextSecs) / 2, value);
+      if (isLevel || at === values.length - 1) add(nextSecs, value);
     }
     const line = html`<polyline class="c${color} ${shape}" points="${points.join(' ')}"/>`;
     if (shape !== 'area') return line;

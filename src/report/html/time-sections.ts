@@ -28,6 +28,8 @@ ${eventList(data)}</section>`;
 
 function throughputSeries({ points, hostSeries }: ReportData): Series[] {
   const rate = (what: 'attempts' | 'limited' | 'failed') => points.map(({ rates }) => rates[what]);
+  const where = (values: (number | null)[]) =>
+    values.map((value, at) => ((values[at - 1] ?? 0) + (value ?? 0) + (values[at + 1] ?? 0) > 0 ? value : null));
   const all: Series = { name: 'all requests', values: rate('attempts'), color: 1, shape: 'area' };
   const single = hostSeries.length === 1;
   const hosts = hostSeries.flatMap(({ host, rps, limitRps }, index): Series[] => {
@@ -37,8 +39,8 @@ function throughputSeries({ points, hostSeries }: ReportData): Series[] {
     return [...(single ? [] : [line]), ...(limitRps.some((value) => value !== null) ? [limit] : [])];
   });
   const bad: Series[] = [
-    { name: 'asked for less (429)', values: rate('limited'), color: 8, shape: 'line' },
-    { name: 'failed', values: rate('failed'), color: 9, shape: 'line' },
+    { name: 'asked for less (429)', values: where(rate('limited')), color: 8, shape: 'line' },
+    { name: 'failed', values: where(rate('failed')), color: 9, shape: 'line' },
   ];
   return [all, ...hosts, ...bad.filter(({ values }) => values.some((value) => value !== null && value > 0))];
 }

@@ -58,7 +58,8 @@ export async function sampleData({ minutes = 12, hosts = 3, extra = false } = {}
           bottleneck: 'rate limit of api.example.com',
           share: 0.58,
           evidence: 'Requests waited 58 % of their time for its limit of 80 requests/s, found at 2:01.',
-          advice: 'Ask its operator for more, or add credentials under sessionPool.credentials.',
+          advice:
+            'Ask its operator for more, or add credentials (hosts."catalogue.shop.example.org".sessionPool.credentials).',
         },
         {
           bottleneck: 'distance to slow.example.net:8443',
