@@ -13,7 +13,8 @@ export function announcement(url: string, maxRate: number): string {
   return [
     `This finds the limit of ${new URL(url).host} by asking it for ${url} as one client:`,
     `from 1 request a second, 5 % more each second, up to ${formatNumber(maxRate)}/s, until it refuses one or gets slow.`,
-    'Then a few trials of 20 s, each ended by a refusal, tell how high the limit is. It waits whenever it is told to.',
+    'Then a few trials of 20 s, each ended by a refusal, tell how high the limit is: one to ten are refused in all, as a rule.',
+    'It waits whenever it is told to.',
     `At most ${formatCount(mostRequests(maxRate))} requests, in up to about ${formatDuration(LONGEST_SECS_ABOUT)}.`,
   ].join('\n');
 }

@@ -1,5 +1,16 @@
 import type { StatedLimit } from '../../governor/signals/stated-limit.ts';
 import { fitAtOnce } from './at-once.ts';
+import {
+  clumpSize,
+  type Found,
+  foundAtOnce,
+  foundByKnee,
+  foundByLongWait,
+  foundByRefusals,
+  foundStated,
+  type StatedRate,
+  statedRate,
+} from './finding.ts';
 import { type Arrival, arrivalsOf, type Observation } from './observations.ts';
 import type { RampResult } from './ramp-report.ts';
 import { RateBracket } from './rate-bracket.ts';
@@ -43,6 +54,10 @@ const HEADROOM = 0.8;
 // A limiter that punishes pushing must not mind it.
 const LARGEST_CLUMP = 30;
 const VERIFY_MS = 5_000;
+const LATE_MS = 10;
+const STRICT_RPS = 50;
+// Close to a stated limit there is nothing left to find out.
+const STATED_SHARE = 0.9;
 const MOST_FAILURES_IN_A_ROW = 3;
 const MOST_IN_FLIGHT = 1_000;
 /** At most so many seconds' worth of the greatest rate. */
@@ -226,7 +241,7 @@ export class RampPlan {
       this.#pauseMs = PAUSE_MS;
       this.#decide(nowMs);
     } else if (phase.kind === 'ramp') {
-      const stated = statedLimit(limits);
+      const stated = statedRate(limits);
       if (stated !== null && phase.rate(nowMs) >= stated.limitRps * STATED_SHARE) this.#endStated(stated);
       else if (this.#watch.isSlow(nowMs)) this.#onKnee(nowMs);
     }
@@ -236,7 +251,7 @@ export class RampPlan {
     this.#refused += 1;
     this.#shutSinceMs ??= sentMs;
     if (retryAfterMs !== null) this.#toldUntilMs = Math.max(this.#toldUntilMs, nowMs + retryAfterMs);
-    const stated = statedLimit(limits);
+    const stated = statedRate(limits);
     if (stated !== null) this.#endStated(stated);
     const phase = this.#phase;
     if (phase.kind === 'drain' || phase.kind === 'done' || phase.kind === 'pause') return;
@@ -300,20 +315,13 @@ export class RampPlan {
   /** While answers queue at the server they come at the rate it can do. */
   #onKnee(nowMs: number): void {
     this.#shownBy = 'slowness';
-    const limitRps = this.#watch.goodput(nowMs);
-    this.#found = { ...RATE, limitRps, rangeRps: { least: limitRps * 0.9, most: limitRps * 1.1 } };
+    this.#found = foundByKnee(this.#watch.goodput(nowMs));
     this.#phase = { kind: 'drain' };
   }
 
-  #endStated({ limitRps, windowMs }: Stated): void {
+  #endStated(stated: StatedRate): void {
     this.#shownBy = 'headers';
-    this.#found = {
-      ...RATE,
-      kind: kindOf(windowMs),
-      limitRps,
-      rangeRps: { least: limitRps, most: limitRps },
-      windowMs,
-    };
+    this.#found = foundStated(stated);
     this.#end('the server states its limit, so it was not tried');
   }
 
@@ -321,10 +329,7 @@ export class RampPlan {
   #endLongWait(nowMs: number): void {
     const accepted = this.#observations.filter(({ isAccepted }) => isAccepted).length;
     const waitMs = this.#toldUntilMs - nowMs;
-    const windowMs = this.#toldUntilMs - this.#startedMs;
-    const limitRps = (accepted * 1_000) / windowMs;
-    const rangeRps = { least: limitRps, most: (accepted * 1_000) / waitMs };
-    this.#found = { ...RATE, kind: 'window', limitRps, rangeRps, windowMs };
+    this.#found = foundByLongWait({ accepted, waitMs, windowMs: this.#toldUntilMs - this.#startedMs });
     this.#end(`after ${accepted} requests it asked for a pause of ${Math.round(waitMs / 1_000)} s`);
   }
 
@@ -336,18 +341,9 @@ export class RampPlan {
   /** Makes a finding of what is known by now. */
   #settle(reason: string): void {
     const atOnce = fitAtOnce(this.#arrivals());
-    if (this.#clump?.isRefused && atOnce.misses === 0)
-      this.#found = { ...RATE, kind: 'concurrency', limitRps: null, rangeRps: null, concurrency: atOnce.concurrency };
-    else if (this.#bracket !== null) this.#found = this.#rateFound(this.#bracket);
+    if (this.#clump?.isRefused && atOnce.misses === 0) this.#found = foundAtOnce(atOnce.concurrency);
+    else if (this.#bracket !== null) this.#found = foundByRefusals(this.#bracket, this.#longestShutMs);
     this.#end(reason);
-  }
-
-  /** A bucket lets the next one in after a moment; who stays shut for longer counts by windows. */
-  #rateFound({ least, most, middle }: RateBracket): Found {
-    const shutMs = this.#longestShutMs;
-    const isWindow = shutMs > Math.max(LONGEST_MOMENT_MS, (MOMENT_REQUESTS * 1_000) / middle);
-    const windowMs = isWindow ? (WINDOWS_MS.find((length) => length >= shutMs) ?? null) : null;
-    return { ...RATE, kind: isWindow ? 'window' : 'rate', limitRps: middle, rangeRps: { least, most }, windowMs };
   }
 
   #arrivals(): Arrival[] {
@@ -359,43 +355,6 @@ export class RampPlan {
     this.#reason = reason;
     this.#phase = { kind: 'done' };
   }
-}
-
-const LATE_MS = 10;
-const STRICT_RPS = 50;
-// Close to a stated limit there is nothing left to find out.
-const STATED_SHARE = 0.9;
-
-// The first pause is a second, and answers take their time: only a longer one is the server's doing.
-const LONGEST_MOMENT_MS = 2_500;
-const MOMENT_REQUESTS = 5;
-// The lengths that servers use.
-const WINDOWS_MS = [5_000, 10_000, 15_000, 30_000, 60_000, 300_000, 900_000, 3_600_000];
-
-type Found = Pick<RampResult, 'limitRps' | 'rangeRps' | 'concurrency' | 'windowMs'> & {
-  kind: Exclude<RampResult['kind'], 'none found'>;
-};
-const RATE = { kind: 'rate', concurrency: null, windowMs: null } as const;
-
-/** Some more at once than ever were. */
-function clumpSize(most: number): number {
-  return Math.max(3, Math.ceil(most * 1.15) + 1);
-}
-
-type Stated = { limitRps: number; windowMs: number };
-
-/** @returns the lowest rate the server states; null when it states none */
-function statedLimit(limits: readonly StatedLimit[]): Stated | null {
-  const rates = limits.flatMap(({ unit, limit, windowMs }) =>
-    unit === 'requests' && limit !== null && windowMs !== null && windowMs > 0
-      ? [{ limitRps: (limit * 1_000) / windowMs, windowMs }]
-      : [],
-  );
-  return rates.sort((a, b) => a.limitRps - b.limitRps)[0] ?? null;
-}
-
-function kindOf(windowMs: number): 'rate' | 'window' {
-  return windowMs > 1_000 ? 'window' : 'rate';
 }
 
 function round(rate: number): number {
