@@ -1,0 +1,174 @@
+import { requestIdOf } from '../request-id.ts';
+import type { Claim, ClaimOptions, LeasedRequest } from '../store.ts';
+import { DEFAULT_METHOD } from './additions.ts';
+import type { PostgresDatabase } from './database.ts';
+import type { HostTable } from './hosts.ts';
+import type { RunTables } from './run-tables.ts';
+import { nowMs, type StoreTime } from './time.ts';
+
+export type ClaimParts = {
+  database: PostgresDatabase;
+  tables: RunTables;
+  hosts: HostTable;
+  time: StoreTime;
+  workerId: number;
+};
+
+type ClaimedRow = {
+  request_id: number;
+  host_id: number;
+  claims: number;
+  added_at: number;
+  url: string;
+  unique_key: string | null;
+  method: string | null;
+  label: string | null;
+  data: string | null;
+  patch: string | null;
+};
+
+type NextRow = { now_ms: number; has_ready: boolean; due_at: number | null; expires_at: number | null };
+
+const BEFORE_ALL_HOSTS = 0;
+const MOST_RETURNED_AT_ONCE = 5_000;
+/** While another worker is just about to lease what is left, look again so soon, ms. */
+const CONTENDED_RECHECK_MS = 20;
+
+/**
+ * Hands out ready requests, host by host around a ring, from the host after the one served last. Rows that another worker
+ * is about to take are passed over, so no worker waits for another.
+ */
+export class Claims {
+  readonly #parts: ClaimParts;
+  readonly #returnDueSql: string;
+  readonly #claimSql: string;
+  readonly #nextSql: string;
+  readonly #dropAttemptSql: string;
+  #lastHostId = BEFORE_ALL_HOSTS;
+
+  constructor(parts: ClaimParts) {
+    this.#parts = parts;
+    this.#returnDueSql = returnDueSql(parts.tables);
+    this.#claimSql = claimSql(parts.tables);
+    this.#nextSql = nextSql(parts.tables);
+    this.#dropAttemptSql = dropAttemptSql(parts.tables);
+  }
+
+  /** @param token has never been used before */
+  async claim(options: ClaimOptions, token: number): Promise<Claim> {
+    const { database, hosts, time, workerId } = this.#parts;
+    const skipIds = await hosts.knownIdsOf(options.skipHosts);
+    const now = time.parameter;
+    let isFirstTry = true;
+    const { rows, next } = await database.transaction(async (transaction) => {
+      // The answer of an earlier try may have been lost with what it had leased.
+      if (!isFirstTry) transaction.run(this.#dropAttemptSql, [token]);
+      isFirstTry = false;
+      const sentMs = time.localMs;
+      transaction.run(this.#returnDueSql, [now]);
+      const { perHost, limit, leaseMs } = options;
+      const parameters = [now, this.#lastHostId, skipIds, perHost, limit, token, workerId, leaseMs];
+      const claimed = transaction.rows<ClaimedRow>(this.#claimSql, parameters);
+      const [nextRow] = await transaction.rows<NextRow>(this.#nextSql, [now, skipIds, workerId]);
+      time.noteAnswer({ sentMs, answeredMs: time.localMs, databaseMs: nextRow!.now_ms });
+      return { rows: await claimed, next: nextRow! };
+    });
+    this.#lastHostId = lastAround(rows, this.#lastHostId);
+    const names = await hosts.namesOf(rows.map(({ host_id }) => host_id));
+    const requests = rows.map((row) => leasedRequestOf(row, names.get(row.host_id) as string, token));
+    return { requests, nextDueAtMs: this.#nextDueAtMs(next, requests.length === 0) };
+  }
+
+  #nextDueAtMs(next: NextRow, isEmpty: boolean): number | null {
+    const { time } = this.#parts;
+    if (next.has_ready) return time.toLocal(next.now_ms + (isEmpty ? CONTENDED_RECHECK_MS : 0));
+    const times = [next.due_at, next.expires_at].filter((atMs) => atMs !== null);
+    return times.length > 0 ? time.toLocal(Math.min(...times)) : null;
+  }
+}
+
+/** The host that was served last, going around from `start`. */
+function lastAround(rows: readonly { host_id: number }[], start: number): number {
+  const around = (id: number): number => (id > start ? id : id + 2 ** 32);
+  return rows.reduce((last, { host_id }) => (last === start || around(host_id) > around(last) ? host_id : last), start);
+}
+
+function leasedRequestOf(row: ClaimedRow, host: string, token: number): LeasedRequest {
+  const uniqueKey = row.unique_key ?? row.url;
+  return {
+    uniqueKey,
+    url: row.url,
+    host,
+    method: row.method ?? DEFAULT_METHOD,
+    label: row.label,
+    data: row.data,
+    lease: { requestId: row.request_id, token },
+    id: requestIdOf(uniqueKey),
+    claims: row.claims,
+    patch: row.patch,
+    addedAtMs: row.added_at,
+  };
+}
+
+/** Makes those ready whose time has come, or whose lease has ended. */
+function returnDueSql({ delayed, leased, ready }: RunTables): string {
+  const columns = 'host_id, rank, request_id, claims, redo';
+  return `WITH due AS (
+      DELETE FROM ${delayed} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${delayed} WHERE due_at <= ${nowMs(1)}
+        ORDER BY due_at LIMIT ${MOST_RETURNED_AT_ONCE} FOR UPDATE SKIP LOCKED)) RETURNING ${columns}
+    ), expired AS (
+      DELETE FROM ${leased} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${leased} WHERE expires_at <= ${nowMs(1)}
+        LIMIT ${MOST_RETURNED_AT_ONCE} FOR UPDATE SKIP LOCKED)) RETURNING ${columns}
+    ) INSERT INTO ${ready} (${columns}) SELECT * FROM due UNION ALL SELECT * FROM expired`;
+}
+
+/**
+ * The hosts that have something, from the one after `$last` around to it: one step along the index a host, and only as far
+ * as somebody reads.
+ */
+function ringSql(ready: string, last: string): string {
+  return `ring(host_id, lap) AS (
+      SELECT ${last}, 0
+      UNION ALL
+      SELECT next.host_id, next.lap FROM ring CROSS JOIN LATERAL (
+        (SELECT host_id, ring.lap FROM ${ready}
+         WHERE host_id > ring.host_id AND (ring.lap = 0 OR host_id <= ${last}) ORDER BY host_id LIMIT 1)
+        UNION ALL SELECT ${BEFORE_ALL_HOSTS}, 1 WHERE ring.lap = 0
+        LIMIT 1) next
+    )`;
+}
+
+function claimSql({ ready, leased, request, retried }: RunTables): string {
+  return `WITH RECURSIVE ${ringSql(ready, '$2::int')},
+    picked AS MATERIALIZED (
+      SELECT one.spot FROM ring CROSS JOIN LATERAL (
+        SELECT ctid AS spot FROM ${ready} WHERE host_id = ring.host_id AND ring.host_id <> ALL($3::int[])
+          AND NOT (ring.lap = 0 AND ring.host_id = $2::int)
+        ORDER BY rank, request_id LIMIT $4::int FOR UPDATE SKIP LOCKED) one
+      LIMIT $5::int
+    ), taken AS (
+      DELETE FROM ${ready} WHERE ctid = ANY(ARRAY(SELECT spot FROM picked)) RETURNING *
+    ), given AS (
+      INSERT INTO ${leased} (request_id, token, worker_id, expires_at, host_id, rank, claims, redo)
+      SELECT request_id, $6::bigint, $7::int, ${nowMs(1)} + $8::bigint, host_id, rank, claims + 1, redo FROM taken
+      RETURNING request_id, host_id, rank, claims
+    )
+    SELECT given.request_id, given.host_id, given.claims, r.added_at, r.url, r.unique_key, r.method, r.label, r.data, t.patch
+    FROM given JOIN ${request} r ON r.id = given.request_id LEFT JOIN ${retried} t ON t.request_id = given.request_id
+    ORDER BY given.rank, given.request_id`;
+}
+
+/** Of one snapshot: every request is in exactly one of the tables, so none is missed while another worker moves it. */
+function nextSql({ ready, delayed, leased }: RunTables): string {
+  return `WITH RECURSIVE ${ringSql(ready, `${BEFORE_ALL_HOSTS}`)}
+    SELECT ${nowMs(1)} AS now_ms,
+      EXISTS (SELECT 1 FROM ring WHERE lap = 0 AND host_id <> ${BEFORE_ALL_HOSTS} AND host_id <> ALL($2::int[])) AS has_ready,
+      (SELECT due_at FROM ${delayed} WHERE host_id <> ALL($2::int[]) ORDER BY due_at LIMIT 1) AS due_at,
+      (SELECT min(expires_at) FROM ${leased} WHERE worker_id <> $3::int) AS expires_at`;
+}
+
+function dropAttemptSql({ leased, ready }: RunTables): string {
+  return `WITH lost AS (DELETE FROM ${leased} WHERE token = $1 RETURNING host_id, rank, request_id, claims, redo)
+    INSERT INTO ${ready} (host_id, rank, request_id, claims, redo)
+    SELECT host_id, rank, request_id, claims - 1, redo FROM lost`;
+}

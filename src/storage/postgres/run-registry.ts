@@ -1,0 +1,116 @@
+import type { PostgresDatabase, Transaction } from './database.ts';
+import { createRunTables, LOCK_CLASS, requireSameVersion, WORKER_GONE_MS } from './migrations.ts';
+import { RUN_TABLES } from './run-tables.ts';
+import { DB_NOW_MS } from './time.ts';
+
+/** A worker as it is shown: title is its machine and process. */
+export type WorkerRow = { id: number; title: string; isAlive: boolean };
+
+/** The runs of a schema and their workers. */
+export class RunRegistry {
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  /** @returns the run's id; null when there is none */
+  async find(name: string): Promise<number | null> {
+    const [row] = await this.#database.rows<{ id: number }>(`SELECT id FROM ${this.#run} WHERE name = $1`, [name]);
+    return row?.id ?? null;
+  }
+
+  async list(): Promise<string[]> {
+    const rows = await this.#database.rows<{ name: string }>(`SELECT name FROM ${this.#run} ORDER BY name`);
+    return rows.map(({ name }) => name);
+  }
+
+  /** @returns the run's id, begun when there was none; of several processes one begins it */
+  async findOrCreate(name: string): Promise<number> {
+    const found = await this.find(name);
+    if (found !== null) return found;
+    return this.#database.transaction(async (transaction) => {
+      await this.#lockNames(transaction);
+      const [row] = await transaction.rows<{ id: number }>(`SELECT id FROM ${this.#run} WHERE name = $1`, [name]);
+      if (row !== undefined) return row.id;
+      const [created] = await transaction.rows<{ id: number }>(
+        `INSERT INTO ${this.#run} (name, created_at) VALUES ($1, ${DB_NOW_MS}) RETURNING id`,
+        [name],
+      );
+      createRunTables(transaction, this.#database.schema, created!.id);
+      return created!.id;
+    });
+  }
+
+  /** Keeps a run under another name, in place of an older one of that name. */
+  async rename(name: string, newName: string): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      await this.#lockNames(transaction);
+      const [row] = await transaction.rows<{ id: number }>(`SELECT id FROM ${this.#run} WHERE name = $1`, [name]);
+      if (row === undefined) return;
+      await this.#dropWithin(transaction, newName);
+      transaction.run(`UPDATE ${this.#run} SET name = $1 WHERE id = $2`, [newName, row.id]);
+    });
+  }
+
+  async drop(name: string): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      await this.#lockNames(transaction);
+      await this.#dropWithin(transaction, name);
+    });
+  }
+
+  /** @returns the id of a new worker of the run */
+  async addWorker(runId: number, title: string, schemaVersion: number): Promise<number> {
+    const [row] = await this.#database.rows<{ id: number }>(
+      `INSERT INTO ${this.#worker} (run_id, title, schema_version, started_at, heartbeat_at)
+       VALUES ($1, $2, $3, ${DB_NOW_MS}, ${DB_NOW_MS}) RETURNING id`,
+      [runId, title, schemaVersion],
+    );
+    return row!.id;
+  }
+
+  /** Says that the worker is alive. @throws EnvironmentError when another version has taken over the schema */
+  async heartbeat(workerId: number): Promise<void> {
+    const [row] = await this.#database.rows<{ version: number }>(
+      `UPDATE ${this.#worker} SET heartbeat_at = ${DB_NOW_MS} WHERE id = $1
+       RETURNING (SELECT version FROM ${this.#database.schema}.schema_version) AS version`,
+      [workerId],
+    );
+    if (row !== undefined) requireSameVersion(row.version, this.#database);
+  }
+
+  async endWorker(workerId: number): Promise<void> {
+    await this.#database.rows(`UPDATE ${this.#worker} SET ended_at = ${DB_NOW_MS} WHERE id = $1`, [workerId]);
+  }
+
+  /** @returns all workers the run has had, in the order they came */
+  async workers(runId: number): Promise<WorkerRow[]> {
+    return this.#database.rows<WorkerRow>(
+      `SELECT id, title, ended_at IS NULL AND heartbeat_at > ${DB_NOW_MS} - ${WORKER_GONE_MS} AS "isAlive"
+       FROM ${this.#worker} WHERE run_id = $1 ORDER BY id`,
+      [runId],
+    );
+  }
+
+  async #dropWithin(transaction: Transaction, name: string): Promise<void> {
+    const sql = `DELETE FROM ${this.#run} WHERE name = $1 RETURNING id`;
+    for (const { id } of await transaction.rows<{ id: number }>(sql, [name])) {
+      transaction.run(`DELETE FROM ${this.#worker} WHERE run_id = $1`, [id]);
+      for (const drop of RUN_TABLES.drop(this.#database.schema, id)) transaction.run(drop);
+    }
+  }
+
+  /** Runs are begun, renamed and dropped by one process at a time. */
+  async #lockNames(transaction: Transaction): Promise<void> {
+    transaction.run('SELECT pg_advisory_xact_lock($1, 0)', [LOCK_CLASS]);
+  }
+
+  get #run(): string {
+    return `${this.#database.schema}.run`;
+  }
+
+  get #worker(): string {
+    return `${this.#database.schema}.worker`;
+  }
+}
