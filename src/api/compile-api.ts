@@ -83,6 +83,7 @@ function routeOf(runtime: ResourceRuntime, contexts: RouteContexts): Route {
   return defineRoute({
     label: resource.name,
     dataset: resource.dataset,
+    ...(resource.session === null ? {} : { session: resource.session }),
     seeds: () => seedsOf(runtime, baseUrl).filter(() => takePage(runtime)),
     prepare: (request, sending) => prepareRequest(request, sending, contexts.prepare),
     judge: (response) => judgeResponse(runtime, response, { baseUrl, auth: contexts.prepare.auth }),

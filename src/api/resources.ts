@@ -11,6 +11,8 @@ export type Resource = {
   schema: NonNullable<ResourceConfig['schema']> | null;
   schemaContract: SchemaContract;
   dataset: string;
+  /** null = as its host's sessions. */
+  session: NonNullable<ResourceConfig['session']> | null;
   endpoint: {
     path: string;
     method: string;
@@ -44,6 +46,7 @@ function resolveResource(resource: ResourceConfig, api: ApiConfig): Resource {
     schema: merged.schema ?? null,
     schemaContract: merged.schemaContract ?? 'quarantine',
     dataset: merged.dataset ?? resource.name,
+    session: merged.session ?? null,
     endpoint: {
       path: endpoint.path,
       method: (endpoint.method ?? under.method ?? (json === undefined ? 'GET' : 'POST')).toUpperCase(),

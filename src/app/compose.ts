@@ -115,8 +115,8 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     Math.max(robots.crawlDelayMs(`https://${host}`), robots.crawlDelayMs(`http://${host}`));
   const gate: HostGate = new HostGate({
     governor,
-    keysOf: (host) => sessions.keysOf(host),
-    keysReadyAtMs: (host) => sessions.readyAtMs(host),
+    keysOf: (host, sessionId) => sessions.keysOf(host, sessionId),
+    keysReadyAtMs: (host, sessionId) => sessions.readyAtMs(host, sessionId),
     givenUpElsewhere: (host) => sessions.givenUp(host) ?? robots.givenUp(host),
     crawlDelayMs,
     onReleased: (host) => queue.released(host),

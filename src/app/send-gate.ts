@@ -6,10 +6,10 @@ import type { Gate } from '../queue/ports.ts';
 
 export type GateFacts = {
   governor: Governor;
-  /** Keys a request to the host may be sent with, the best first. */
-  keysOf: (host: string) => readonly string[];
+  /** Keys a request to the host may be sent with, the best first; with a session, that one's alone while it exists. */
+  keysOf: (host: string, sessionId?: string) => readonly string[];
   /** When `keysOf` will have one again, while it has none. */
-  keysReadyAtMs: (host: string) => number;
+  keysReadyAtMs: (host: string, sessionId?: string) => number;
   /** Why its robots.txt or its proxies have the host given up; null while they have not. */
   givenUpElsewhere: (host: string) => string | null;
   /** What the host's robots.txt asks for between two requests, ms; 0 = nothing. */
@@ -34,16 +34,17 @@ export class HostGate implements Gate, SendGate {
     this.#facts = facts;
   }
 
-  tryAcquire(host: string, nowMs: number): string | number {
-    const { governor, keysOf } = this.#facts;
+  tryAcquire(host: string, nowMs: number, sessionId: string | null = null): string | number {
+    const { governor } = this.#facts;
     const delayMs = this.#crawlDelayMs(host, nowMs);
     if (delayMs > 0) {
       const allowedAtMs = (this.#lastSentMs.get(host) ?? Number.NEGATIVE_INFINITY) + delayMs;
       if (nowMs < allowedAtMs) return allowedAtMs;
     }
-    const keys = keysOf(host);
+    const bound = sessionId === null || this.#isLost(host, sessionId, nowMs) ? undefined : sessionId;
+    const keys = this.#facts.keysOf(host, bound);
     // Every proxy or credential rests: nobody's end would tell when to ask again.
-    if (keys.length === 0) return Math.max(nowMs + 1, this.#facts.keysReadyAtMs(host));
+    if (keys.length === 0) return Math.max(nowMs + 1, this.#facts.keysReadyAtMs(host, bound));
     let earliestMs = Number.POSITIVE_INFINITY;
     for (const key of keys) {
       const atMs = governor.tryAcquire(key, nowMs);
@@ -54,6 +55,13 @@ export class HostGate implements Gate, SendGate {
       if (atMs < earliestMs) earliestMs = atMs;
     }
     return earliestMs;
+  }
+
+  /** Its key makes no progress, and another one does: better sent by somebody else than never. */
+  #isLost(host: string, sessionId: string, nowMs: number): boolean {
+    const { governor, keysOf } = this.#facts;
+    const keys = keysOf(host, sessionId);
+    return keys.length > 0 && keys.every((key) => governor.givenUp(key, nowMs) !== null);
   }
 
   /** Looked up once a second, not for every request. */

@@ -316,6 +316,13 @@ const resourceFields = {
       'What a record that does not fit means. quarantine (default): dataset invalid; evolve: kept; freeze: the request ' +
         'fails; discardRow: dropped; discardValue: the value is dropped',
     ),
+  session: z
+    .enum(['sticky', 'any'])
+    .optional()
+    .describe(
+      "sticky: a listing's next page is sent with the session (cookies, credential, proxy) that got the page before; " +
+        "any: by whichever is free. As the host's sessionPool.sticky when left out",
+    ),
   dataset: z.string().min(1).optional().describe("Where its records go; the resource's name when left out"),
 };
 

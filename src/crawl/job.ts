@@ -15,7 +15,8 @@ export type Job = {
   readonly request: Request;
   readonly data: RequestData;
   readonly patch: RequestPatch;
-  readonly session: HostSession;
+  /** Another one when the response made its sender a new visitor. */
+  session: HostSession;
   /** What it writes; a new one when the handler was timed out and may still write late. */
   work: PendingWork;
   /** Monotonic. */

@@ -3,6 +3,8 @@ import type { LeasedRequest } from '../storage/store.ts';
 
 /** What `NewRequest.data` holds: the parts of a Crawlee Request that are not at their defaults. */
 export type RequestData = {
+  /** Id of the session that must send it; left out = any may. Always the first key, see src/queue/bound-session.ts. */
+  session?: string;
   payload?: string;
   headers?: Record<string, string>;
   /** Without `label`, which has a column of its own. */

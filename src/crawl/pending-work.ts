@@ -1,6 +1,10 @@
 import { stringifyExact } from '../core/exact-json.ts';
+import { bindToSession } from '../queue/bound-session.ts';
 import type { Lease, NewRecord, NewRequest, Outcome, UnitOfWork } from '../storage/store.ts';
 import type { DatasetColumns } from './dataset-columns.ts';
+
+/** Who writes: requests to its host may be bound to its session. */
+export type Writer = { host: string; sessionId: () => string; isSticky: boolean };
 
 /** What a handler has asked to write: kept until its request is acknowledged, or dropped if it fails. */
 export class PendingWork {
@@ -10,9 +14,13 @@ export class PendingWork {
   #values: { key: string; json: string | null }[] = [];
   #newColumns: { dataset: string; path: string }[] = [];
   #isClosed = false;
+  readonly #writer: Writer | null;
+  #bindsSession = false;
 
-  constructor(columns: DatasetColumns) {
+  /** @param writer left out = none of its requests is bound to a session */
+  constructor(columns: DatasetColumns, writer: Writer | null = null) {
     this.#columns = columns;
+    this.#writer = writer;
   }
 
   /** @param record an object, or any JSON value */
@@ -27,8 +35,21 @@ export class PendingWork {
     for (const path of this.#columns.observe(dataset, record, json)) this.#newColumns.push({ dataset, path });
   }
 
-  addRequest(request: NewRequest): void {
-    if (!this.#isClosed) this.#requests.push(request);
+  /** @param isSticky whether only the writer's session may send it; left out = as for all of the writer's */
+  addRequest(request: NewRequest, isSticky = this.#writer?.isSticky ?? false): void {
+    if (this.#isClosed) return;
+    const writer = this.#writer;
+    if (writer === null || !isSticky || writer.host !== request.host) {
+      this.#requests.push(request);
+      return;
+    }
+    this.#bindsSession = true;
+    this.#requests.push(bindToSession(request, writer.sessionId()));
+  }
+
+  /** Whether some of its requests are for the writer's session alone. */
+  get bindsSession(): boolean {
+    return this.#bindsSession;
   }
 
   setValue(key: string, json: string | null): void {
@@ -40,6 +61,7 @@ export class PendingWork {
     this.#records = [];
     this.#requests = [];
     this.#values = [];
+    this.#bindsSession = false;
   }
 
   /** Writes that come later are dropped: the handler was too late. */

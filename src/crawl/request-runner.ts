@@ -2,21 +2,21 @@ import { STATUS_CODES } from 'node:http';
 import type { ProxyInfo } from '@crawlee/core';
 import { messageOf } from '../core/errors.ts';
 import { hostOf } from '../core/host.ts';
-import type { Log } from '../core/log.ts';
 import { decodeBody, InvalidJsonError, parseJsonBody } from '../http/bodies.ts';
 import { isUtf8 } from '../http/charset.ts';
 import type { HttpRequest, HttpResponse } from '../http/client.ts';
+import { boundSessionOf } from '../queue/bound-session.ts';
 import type { Taken } from '../queue/host-scheduler.ts';
-import type { FollowUp, PreparedRequest, Route, SentRequest } from '../routes/define-route.ts';
+import type { PreparedRequest, Route, SentRequest } from '../routes/define-route.ts';
 import type { LeasedRequest } from '../storage/store.ts';
 import type { ContextHost } from './context-host.ts';
 import { RequestFailure } from './failure-codes.ts';
+import { FollowUps } from './follow-ups.ts';
 import { withTimeout } from './handler-timeout.ts';
 import type { Job } from './job.ts';
 import { JsonContext } from './json-context.ts';
 import { type KeptResponse, revived, withConditions } from './kept-responses.ts';
 import { openRequest } from './lean-request.ts';
-import { fromFollowUp } from './new-request.ts';
 import type { CrawlParts } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { addListedRecords, type PlainList } from './plain-list.ts';
@@ -42,10 +42,9 @@ export class RequestRunner {
   readonly #user: UserCode;
   readonly #contextHost: ContextHost;
   readonly #plain: PlainList | null;
-  readonly #log: Log;
   readonly #signal: AbortSignal;
   readonly #suspects: Suspects;
-  readonly #refusedHosts = new Set<string>();
+  readonly #followUps: FollowUps;
   readonly #rotations = new WeakMap<LeasedRequest, number>();
 
   constructor(options: {
@@ -65,22 +64,27 @@ export class RequestRunner {
     this.#user = options.user;
     this.#contextHost = options.contextHost;
     this.#plain = options.plain;
-    this.#log = options.parts.ports.log;
     this.#signal = options.signal;
     this.#suspects = new Suspects(options.parts.store.values);
+    this.#followUps = new FollowUps(options.parts);
   }
 
   open(taken: Taken): Job {
     const leased = taken.request;
     const { request, data, patch } = openRequest(leased);
-    return {
+    const session = this.#parts.sessions.take(leased.host, taken.key, boundSessionOf(leased));
+    const job: Job = {
       taken,
       leased,
       request,
       data,
       patch,
-      session: this.#parts.sessions.take(leased.host, taken.key),
-      work: new PendingWork(this.#parts.columns),
+      session,
+      work: new PendingWork(this.#parts.columns, {
+        host: leased.host,
+        sessionId: () => job.session.id,
+        isSticky: this.#isSticky(leased.host),
+      }),
       startedAtMs: this.#parts.ports.clock.nowMs(),
       firstAtMs: patch.firstAtMs ?? this.#parts.ports.clock.wallMs(),
       context: null,
@@ -93,6 +97,11 @@ export class RequestRunner {
       endSuspicion: null,
       isExposed: false,
     };
+    return job;
+  }
+
+  #isSticky(host: string): boolean {
+    return this.#parts.hostConfig(host).sessionPool.sticky;
   }
 
   /** @returns handled; or again = the server asked for less, or for another session: the same request goes once more */
@@ -241,6 +250,8 @@ export class RequestRunner {
       if (setCookie !== undefined) sessions.storeCookies(job.session, reply.url, setCookie);
       return true;
     }
+    if (setCookie !== undefined && (job.route?.session === 'sticky' || this.#isSticky(job.leased.host)))
+      job.session = sessions.visitorOf(job.session, reply.hadCookies);
     const rotations = this.#rotations.get(job.leased) ?? 0;
     const attempt = rotations > 0 || job.proxyUrl !== null ? { rotations, proxyUrl: job.proxyUrl } : null;
     if (sessions.onResponse(job.session, reply.url, status, setCookie, attempt) !== 'rotate') return false;
@@ -269,7 +280,7 @@ export class RequestRunner {
     }
     if (decision.kind === 'done') {
       job.skipReason = decision.skipReason;
-      this.#addFollowUps(job, decision.requests);
+      this.#followUps.add(job, decision.requests);
       return;
     }
     if (decision.kind === 'usual') requireSuccess(reply, (status) => this.#user.isErrorStatus(status));
@@ -302,26 +313,7 @@ export class RequestRunner {
 
   #applyRoute(route: Route, job: Job, reply: ParsedReply): void {
     const requests = applyRoute(route, { job, reply, request: storedRequest(job), settings: this.#parts.settings });
-    this.#addFollowUps(job, requests);
-  }
-
-  #addFollowUps(job: Job, followUps: Iterable<FollowUp>): void {
-    const base = { url: job.request.loadedUrl ?? job.request.url, label: job.route?.label ?? null };
-    for (const followUp of followUps) {
-      const request = fromFollowUp(followUp, base);
-      if (this.#parts.settings.mayFollow(job.leased.host, request.host)) job.work.addRequest(request);
-      else this.#warnRefused(job.leased.host, request.url);
-    }
-  }
-
-  #warnRefused(fromHost: string, url: string): void {
-    const host = new URL(url).host;
-    this.#parts.recorder.handled({ host, result: 'skipped', code: 'other host', url });
-    if (this.#refusedHosts.has(host)) return;
-    this.#refusedHosts.add(host);
-    this.#log.warn(`Requests found on ${fromHost} that lead to ${host} are skipped: allow it with followHosts`, {
-      url,
-    });
+    this.#followUps.add(job, requests);
   }
 
   async #runHandler(

@@ -48,11 +48,18 @@ export class Settler {
 
   async settleSuccess(job: Job): Promise<void> {
     job.session.markGood();
+    if (job.work.bindsSession) this.#bindSession(job);
     const result = job.skipReason === null ? 'succeeded' : 'skipped';
     const outcome: Outcome = { kind: 'handled', result, reason: job.skipReason, patch: patchOf(job) };
     if (!(await this.#commit(job, outcome))) return;
     this.#stats.finished(job);
     this.#parts.recorder.handled({ host: job.leased.host, result, code: job.skipReason, url: job.leased.url });
+  }
+
+  /** The cursor and who got it are kept together: neither is of use without the other. */
+  #bindSession(job: Job): void {
+    const state = this.#parts.sessions.bind(job.session);
+    if (state !== null) job.work.setValue(state.key, state.json);
   }
 
   /** An attempt has ended, well or not: a first one earns its host's retry budget a share. */

@@ -33,8 +33,14 @@ export type Sending = {
   followsRedirects: boolean;
 };
 
-/** A response that no redirect follows. `wasLimited` = the server asked for less. */
-export type Reply = { response: HttpResponse; url: string; wasLimited: boolean; decision: ResponseDecision };
+/** A response that no redirect follows. `wasLimited` = the server asked for less; `hadCookies` = cookies were sent. */
+export type Reply = {
+  response: HttpResponse;
+  url: string;
+  wasLimited: boolean;
+  hadCookies: boolean;
+  decision: ResponseDecision;
+};
 
 // RFC 9110 15.4: a client should detect cyclical redirections. 10, as design section 10 bounds them.
 const MOST_REDIRECTS = 10;
@@ -77,10 +83,10 @@ export class Transport {
     const { originHeaders } = this.#parts.settings;
     const secretHeaders = [...Object.keys(originHeaders.headers), ...sending.secretHeaders];
     for (;;) {
-      const { response, verdict, decision } = await this.#attempt(hop, current);
+      const { response, verdict, decision, hadCookies } = await this.#attempt(hop, current);
       const wasLimited = isLimited(verdict, decision);
       if (wasLimited || !isRedirect(response) || !sending.followsRedirects)
-        return { response, url: hop.url, wasLimited, decision };
+        return { response, url: hop.url, wasLimited, hadCookies, decision };
       visited.push(hop.url);
       this.#keepCookies(sending.session, hop.url, response);
       hop = nextHop(hop, response, { visited, limit: MOST_REDIRECTS, secretHeaders });
@@ -94,9 +100,11 @@ export class Transport {
   async #attempt(hop: HttpRequest, sending: Sending): Promise<Attempted> {
     const sentAtMs = this.#clock.nowMs();
     let response: HttpResponse;
+    let hadCookies = false;
     try {
       // What the session adds is of this hop alone: on the hop itself it would travel on to another host.
       const own = this.#parts.sessions.headersFor(sending.session, hop.url);
+      hadCookies = own?.cookie !== undefined;
       const sent = own === null ? hop : withHeaders(hop, withCookiesOf(hop, own));
       response = await this.#parts.clientFor(sending.host).send(sent, sending.signal);
     } catch (error) {
@@ -105,7 +113,7 @@ export class Transport {
     }
     const decision = await this.#judge(hop, { sending, sentAtMs, response });
     const verdict = this.#learn(hop, { sending, sentAtMs, response, error: null, decision });
-    return { response: sending.revive?.(response) ?? response, verdict, decision };
+    return { response: sending.revive?.(response) ?? response, verdict, decision, hadCookies };
   }
 
   async #judge(
@@ -185,7 +193,7 @@ export class Transport {
 const NO_HEADERS = Object.freeze({});
 const USUAL: ResponseDecision = Object.freeze({ kind: 'usual' });
 
-type Attempted = { response: HttpResponse; verdict: Verdict; decision: ResponseDecision };
+type Attempted = { response: HttpResponse; verdict: Verdict; decision: ResponseDecision; hadCookies: boolean };
 
 /** A route that knows better than the status has the last word. */
 function isLimited(verdict: Verdict, { kind }: ResponseDecision): boolean {

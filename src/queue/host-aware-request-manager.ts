@@ -82,6 +82,7 @@ export class HostAwareQueue {
       onSkip: (request, rule) => this.#skip(request, rule),
       onGivenUp: (host, reason, left) => this.#giveUp(host, reason, left),
       onExcess: (left) => this.#giveBack(left),
+      onDeferred: (left, untilMs) => this.#defer(left, untilMs),
       wake: () => this.#onReady(),
     });
     this.#committer = new Committer({
@@ -292,6 +293,16 @@ export class HostAwareQueue {
     this.settle(unit).catch((error: unknown) => this.#options.onFatal(error));
   }
 
+  /** They wait in the store, as retries do: their session cannot send for long. */
+  #defer(requests: readonly LeasedRequest[], untilMs: number): void {
+    const notBeforeMs = this.#clock.wallMs() + Math.max(1, untilMs - this.#clock.nowMs());
+    for (const { lease, patch } of requests) {
+      const outcome = { kind: 'retry', notBeforeMs, patch: withAttempt(patch), forefront: false } as const;
+      const unit = { lease, outcome, records: [], requests: [], values: [], columns: [] };
+      this.settle(unit).catch((error: unknown) => this.#options.onFatal(error));
+    }
+  }
+
   #giveUp(host: string, reason: string, left: readonly LeasedRequest[]): void {
     // One that was under way may come back to its host when that has been given up already.
     if (!this.#givenUp.has(host)) this.#options.onGivenUp(host, reason);
@@ -333,6 +344,12 @@ export class HostAwareQueue {
         .catch((error: unknown) => this.#options.onFatal(error));
     });
   }
+}
+
+/** It was handed out and came back in good order: not one that was lost with its process. */
+function withAttempt(patch: string | null): string {
+  const changes = JSON.parse(patch ?? '{}') as { completedAttempts?: number };
+  return JSON.stringify({ ...changes, completedAttempts: (changes.completedAttempts ?? 0) + 1 });
 }
 
 function isForefront({ forefront }: NewRequest): boolean {

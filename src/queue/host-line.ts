@@ -7,9 +7,11 @@ import { Fifo } from './fifo.ts';
  */
 export type LineState = 'idle' | 'ready' | 'timed' | 'full' | 'robots';
 
-/** The requests of one host that are leased and at hand, in order. */
+/** The requests of one host that are leased and at hand, in order: those of one session, or those that any may send. */
 export class HostLine {
   readonly host: string;
+  /** Who must send them; null = anybody. */
+  readonly sessionId: string | null;
   readonly buffer = new Fifo<LeasedRequest>();
   state: LineState = 'idle';
   /** Whether it waits, so that what it has at hand is of no use now. */
@@ -18,8 +20,11 @@ export class HostLine {
   headSinceMs = 0;
   /** When the governor first held the present head back; null = it has not. */
   heldSinceMs: number | null = null;
+  /** Its session cannot send before this, which is long: few are kept at hand. null = it can, or the wait is short. */
+  farUntilMs: number | null = null;
 
-  constructor(host: string) {
+  constructor(host: string, sessionId: string | null) {
     this.host = host;
+    this.sessionId = sessionId;
   }
 }

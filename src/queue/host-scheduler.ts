@@ -1,4 +1,5 @@
 import type { LeasedRequest } from '../storage/store.ts';
+import { boundSessionOf } from './bound-session.ts';
 import { DueHeap } from './due-heap.ts';
 import { Fifo } from './fifo.ts';
 import { HostLine } from './host-line.ts';
@@ -13,7 +14,8 @@ const LEAST_AT_HAND = 8;
 
 /**
  * Whose turn it is. Hosts with requests at hand take turns; one that must wait stands aside until its time and never
- * blocks another. Decides only: it neither waits nor touches the store.
+ * blocks another. So do, within a host, the sessions that requests are bound to. Decides only: it neither waits nor
+ * touches the store.
  */
 export class HostScheduler {
   readonly #gate: Gate;
@@ -21,8 +23,11 @@ export class HostScheduler {
   readonly #onSkip: (request: LeasedRequest, reason: string) => void;
   readonly #onGivenUp: (host: string, reason: string, left: LeasedRequest[]) => void;
   readonly #onExcess: (left: LeasedRequest[]) => void;
+  readonly #onDeferred: (left: LeasedRequest[], untilMs: number) => void;
   readonly #wake: () => void;
   readonly #lines = new Map<string, HostLine>();
+  /** Of hosts with requests that are bound to sessions, their lines by session. */
+  readonly #bound = new Map<string, Map<string, HostLine>>();
   readonly #ready = new Fifo<HostLine>();
   readonly #timed = new DueHeap<HostLine>();
   #size = 0;
@@ -36,6 +41,8 @@ export class HostScheduler {
     onGivenUp: (host: string, reason: string, left: LeasedRequest[]) => void;
     /** More of a host that has to wait for long than should be kept at hand. */
     onExcess: (left: LeasedRequest[]) => void;
+    /** The session these are bound to cannot send before this monotonic time; others of the host can. */
+    onDeferred: (left: LeasedRequest[], untilMs: number) => void;
     /** Something may be ready now that was not before. */
     wake: () => void;
   }) {
@@ -44,6 +51,7 @@ export class HostScheduler {
     this.#onSkip = options.onSkip;
     this.#onGivenUp = options.onGivenUp;
     this.#onExcess = options.onExcess;
+    this.#onDeferred = options.onDeferred;
     this.#wake = options.wake;
   }
 
@@ -64,16 +72,17 @@ export class HostScheduler {
 
   add(requests: readonly LeasedRequest[], nowMs: number): void {
     for (const request of requests) {
-      const line = this.#lineOf(request.host);
+      const line = this.#lineOf(request);
       line.buffer.push(request);
       this.#count(line, 1);
       if (line.state === 'idle') this.#makeReady(line, nowMs);
+      else if (line.farUntilMs !== null) this.#deferExcess(line, line.farUntilMs);
     }
   }
 
   /** Puts a request back to the front of its line: it was taken, but must be sent again. */
   putBack(request: LeasedRequest, nowMs: number): void {
-    const line = this.#lineOf(request.host);
+    const line = this.#lineOf(request);
     line.buffer.unshift(request);
     this.#count(line, 1);
     if (line.state === 'idle') this.#makeReady(line, nowMs);
@@ -93,6 +102,9 @@ export class HostScheduler {
   released(host: string, nowMs: number): void {
     const line = this.#lines.get(host);
     if (line?.state === 'full') this.#makeReady(line, nowMs);
+    if (this.#bound.size === 0) return;
+    for (const bound of this.#bound.get(host)?.values() ?? [])
+      if (bound.state === 'full') this.#makeReady(bound, nowMs);
   }
 
   /**
@@ -101,29 +113,45 @@ export class HostScheduler {
    */
   satedHosts(nowMs: number, most: number): Set<string> {
     const sated = new Set<string>();
-    for (const line of this.#lines.values()) {
-      if (line.buffer.length === 0) continue;
+    const atHand = this.#atHandByHost();
+    for (const line of this.#allLines()) {
+      if (line.buffer.length === 0 || line.farUntilMs !== null) continue;
       const appetite = this.#gate.appetite(line.host, nowMs, APPETITE_HORIZON_MS);
-      if (line.buffer.length >= Math.max(LEAST_AT_HAND, Math.min(appetite, most)) || line.state === 'robots')
-        sated.add(line.host);
+      const count = atHand?.get(line.host) ?? line.buffer.length;
+      if (count >= Math.max(LEAST_AT_HAND, Math.min(appetite, most)) || line.state === 'robots') sated.add(line.host);
     }
     return sated;
   }
 
+  /** Of hosts with several lines: what their sessions could send soon. null = no host has several. */
+  #atHandByHost(): Map<string, number> | null {
+    if (this.#bound.size === 0) return null;
+    const counts = new Map<string, number>();
+    for (const { host, buffer, farUntilMs } of this.#allLines())
+      if (farUntilMs === null) counts.set(host, (counts.get(host) ?? 0) + buffer.length);
+    return counts;
+  }
+
+  *#allLines(): Generator<HostLine> {
+    yield* this.#lines.values();
+    for (const lines of this.#bound.values()) yield* lines.values();
+  }
+
   /** Hosts with requests at hand. */
   get activeHosts(): number {
-    return this.#lines.size;
+    return this.#lines.size + this.#bound.size;
   }
 
   /** Takes everything at hand out, to be given back to the store. Lines that wait for something find themselves empty. */
   drain(): LeasedRequest[] {
     const all: LeasedRequest[] = [];
-    for (const line of this.#lines.values()) {
+    for (const line of this.#allLines()) {
       all.push(...line.buffer.drain());
       line.isAside = false;
       if (line.state === 'full' || line.state === 'robots') line.state = 'idle';
     }
     this.#lines.clear();
+    this.#bound.clear();
     this.#size = 0;
     this.#aside = 0;
     return all;
@@ -132,7 +160,7 @@ export class HostScheduler {
   #takeFrom(line: HostLine, nowMs: number): Taken | null {
     const head = this.#allowedHead(line, nowMs);
     if (head === undefined) return null;
-    const answer = this.#gate.tryAcquire(line.host, nowMs);
+    const answer = this.#gate.tryAcquire(line.host, nowMs, line.sessionId);
     if (typeof answer === 'number') {
       this.#standAside(line, answer, nowMs);
       return null;
@@ -192,7 +220,13 @@ export class HostScheduler {
     }
     line.state = 'timed';
     this.#timed.push(askAgainAtMs, line);
-    if (askAgainAtMs - nowMs > APPETITE_HORIZON_MS) this.#giveExcessBack(line);
+    if (askAgainAtMs - nowMs <= APPETITE_HORIZON_MS) return;
+    if (line.sessionId === null) {
+      this.#giveExcessBack(line);
+      return;
+    }
+    line.farUntilMs = askAgainAtMs;
+    this.#deferExcess(line, askAgainAtMs);
   }
 
   /** It waits: what it has at hand must not keep others from being fetched. */
@@ -207,15 +241,27 @@ export class HostScheduler {
       line.isAside = false;
       this.#aside -= line.buffer.length;
     }
+    line.farUntilMs = null;
     line.state = 'ready';
     this.#ready.push(line);
   }
 
   #giveExcessBack(line: HostLine): void {
-    if (line.buffer.length <= LEAST_AT_HAND) return;
+    const excess = this.#cutExcess(line);
+    if (excess.length > 0) this.#onExcess(excess);
+  }
+
+  // Given back untouched they would be claimed again at once, as others of their host can go on.
+  #deferExcess(line: HostLine, untilMs: number): void {
+    const excess = this.#cutExcess(line);
+    if (excess.length > 0) this.#onDeferred(excess, untilMs);
+  }
+
+  #cutExcess(line: HostLine): LeasedRequest[] {
+    if (line.buffer.length <= LEAST_AT_HAND) return [];
     const excess = line.buffer.cutAfter(LEAST_AT_HAND);
     this.#count(line, -excess.length);
-    this.#onExcess(excess);
+    return excess;
   }
 
   #count(line: HostLine, change: number): void {
@@ -247,16 +293,38 @@ export class HostScheduler {
     line.state = 'idle';
     line.isAside = false;
     line.heldSinceMs = null;
+    line.farUntilMs = null;
     // One that was drained may have been followed by another.
-    if (this.#lines.get(line.host) === line) this.#lines.delete(line.host);
+    if (line.sessionId !== null) this.#retireBound(line, line.sessionId);
+    else if (this.#lines.get(line.host) === line) this.#lines.delete(line.host);
   }
 
-  #lineOf(host: string): HostLine {
-    let line = this.#lines.get(host);
+  #retireBound(line: HostLine, sessionId: string): void {
+    const lines = this.#bound.get(line.host);
+    if (lines?.get(sessionId) !== line) return;
+    lines.delete(sessionId);
+    if (lines.size === 0) this.#bound.delete(line.host);
+  }
+
+  #lineOf(request: LeasedRequest): HostLine {
+    const { host } = request;
+    const sessionId = boundSessionOf(request);
+    const lines = sessionId === null ? this.#lines : this.#boundLinesOf(host);
+    const name = sessionId ?? host;
+    let line = lines.get(name);
     if (line === undefined) {
-      line = new HostLine(host);
-      this.#lines.set(host, line);
+      line = new HostLine(host, sessionId);
+      lines.set(name, line);
     }
     return line;
+  }
+
+  #boundLinesOf(host: string): Map<string, HostLine> {
+    let lines = this.#bound.get(host);
+    if (lines === undefined) {
+      lines = new Map();
+      this.#bound.set(host, lines);
+    }
+    return lines;
   }
 }

@@ -5,9 +5,10 @@
 export interface Gate {
   /**
    * Asks for one send to the host now.
+   * @param sessionId the session that must send it; null or left out = any may
    * @returns the granted governor key; or the time at which to ask again; Infinity = when a request of it has ended
    */
-  tryAcquire(host: string, nowMs: number): string | number;
+  tryAcquire(host: string, nowMs: number, sessionId?: string | null): string | number;
   /** Why nothing more is sent to the host in this run; null while it is not given up. */
   givenUp(host: string, nowMs: number): string | null;
   /** About how many sends the host could take within `horizonMs`: no more than that is kept at hand. */

@@ -13,7 +13,12 @@ export type FollowUp = {
   userData?: Record<string, unknown>;
   /** What tells it apart, where method, URL and body do not (a cursor in a header, another parent). */
   uniqueKey?: string;
+  /** sticky: the session of this page must send it, too; any: whichever is free. Left out = as the route says. */
+  session?: SessionChoice;
 };
+
+/** Who sends what a page leads to: the session that got the page, or any. */
+export type SessionChoice = 'sticky' | 'any';
 
 /** A request as it is stored: no secret is in it. */
 export type SentRequest = {
@@ -120,6 +125,11 @@ export type RouteDefinition<Body = unknown, UserData = Record<string, unknown>> 
   recheck?: (record: unknown, userData: Record<string, unknown>) => { record: unknown } | { issues: readonly string[] };
   /** Where its records go; `default` when left out. */
   dataset?: string;
+  /**
+   * sticky: the next pages, which are requests with the route's own label, are sent with the identity (cookies,
+   * credential, proxy) that got this one, as cursors of some APIs demand. Left out = as the host's sessionPool.sticky.
+   */
+  session?: SessionChoice;
   /**
    * Called before each attempt: puts in what must not be stored (credentials, references). Nothing was sent when it
    * throws: the grant goes back, and the error's recovery says what to do.

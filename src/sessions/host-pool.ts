@@ -11,7 +11,7 @@ import { lanesOf } from './lanes-of.ts';
 import { type ProxyServer, parseProxyList } from './proxy-list.ts';
 import { Refusals } from './refusals.ts';
 import { Roster } from './roster.ts';
-import type { SavedHost, SavedSession } from './saved-sessions.ts';
+import type { SavedBoundSession, SavedHost, SavedSession } from './saved-sessions.ts';
 
 /** What a response means for the session that got it. */
 export type SessionVerdict =
@@ -93,9 +93,13 @@ export class HostPool {
 
   /** The one list that holds a session's key, or an empty one while its proxy or credential rests. */
   keysOfSession(session: HostSession): readonly string[] {
+    return this.readyAtMsOf(session) <= this.#nowMs() ? this.#laneOf(session.key).keys : NO_KEYS;
+  }
+
+  /** Monotonic ms at which `keysOfSession` will have one; not later than now when it has. */
+  readyAtMsOf(session: HostSession): number {
     const nowMs = this.#nowMs();
-    const lane = this.#laneOf(session.key);
-    return lane.readyAtMs(nowMs) <= nowMs ? lane.keys : NO_KEYS;
+    return Math.max(session.readyAtMs(nowMs), this.#laneOf(session.key).readyAtMs(nowMs));
   }
 
   /** Monotonic ms at which `keys` will have one; not later than now when it has. */
@@ -114,7 +118,11 @@ export class HostPool {
   }
 
   take(key: string): HostSession {
-    const session = this.#laneOf(key).take();
+    return this.use(this.#laneOf(key).take());
+  }
+
+  /** The session is about to send a request. */
+  use(session: HostSession): HostSession {
     if (session.credential !== null) this.#noteUse(session.credential);
     return session;
   }
@@ -166,12 +174,42 @@ export class HostPool {
   /** @returns what is worth keeping over a restart; null when nothing is */
   save(): SavedHost | null {
     const moment = this.#moment();
-    const sessions = this.sessions.filter((session) => session.isUsable() && this.#isWorthKeeping(session));
+    const sessions = this.sessions.filter(
+      (session) => session.isUsable() && !session.isBound && this.#isWorthKeeping(session),
+    );
     const credentials = this.#credentials.save(moment);
     const proxies = this.#proxies.save(moment);
     const isEmpty = sessions.length + Object.keys(credentials).length + Object.keys(proxies).length === 0;
     if (isEmpty) return null;
     return { isSecure: this.#home.isSecure, sessions: sessions.map(savedSessionOf), credentials, proxies };
+  }
+
+  fork(session: HostSession): HostSession {
+    return this.#laneOf(session.key).fork(session);
+  }
+
+  /** Requests are bound to the session from now on. */
+  bind(session: HostSession): void {
+    if (session.isBound) return;
+    session.isBound = true;
+    this.#laneOf(session.key).keepForBound(session);
+  }
+
+  /** @returns the sessions that requests are bound to, but for those that were refused */
+  boundSessions(): HostSession[] {
+    const all = this.#lanes.flatMap((lane) => [...lane.sessions, ...lane.formerSessions]);
+    return all.filter((session) => session.isBound && !session.isRetired);
+  }
+
+  /** @returns what is to be kept of a session that requests are bound to */
+  saveBound(session: HostSession): SavedBoundSession {
+    return { host: this.#home.host, isSecure: this.#home.isSecure, ...savedSessionOf(session) };
+  }
+
+  /** Takes over a session that requests of an earlier process are bound to. */
+  loadBound(saved: SavedBoundSession): void {
+    this.#home.isSecure ||= saved.isSecure;
+    this.#restore(saved, true);
   }
 
   /** Takes over what an earlier process saved; what is no longer configured is left out. */
@@ -180,7 +218,7 @@ export class HostPool {
     this.#home.isSecure = saved.isSecure;
     this.#credentials.load(saved.credentials, moment);
     this.#proxies.load(saved.proxies, moment);
-    for (const session of saved.sessions) this.#restore(session);
+    for (const session of saved.sessions) this.#restore(session, false);
   }
 
   #nowMs(): number {
@@ -203,10 +241,15 @@ export class HostPool {
     this.#keysUntilMs = nowMs + KEY_ORDER_MS;
     for (const lane of this.#lanes) {
       const readyAtMs = lane.readyAtMs(nowMs);
-      if (readyAtMs <= nowMs) ranked.push({ key: lane.key, remaining: this.#options.remainingOf(lane.key) });
+      if (readyAtMs <= nowMs) ranked.push({ key: lane.key, remaining: this.#remainingOf(lane) });
       else this.#keysUntilMs = Math.min(this.#keysUntilMs, readyAtMs);
     }
-    this.#keys = ranked.sort((a, b) => b.remaining - a.remaining).map(({ key }) => key);
+    this.#keys = ranked.sort((a, b) => compareDescending(a.remaining, b.remaining)).map(({ key }) => key);
+  }
+
+  /** What one that was never used has left is not known: the first answer tells, so it is asked for early. */
+  #remainingOf(lane: Lane): number {
+    return lane.sessions.length === 0 ? Number.POSITIVE_INFINITY : this.#options.remainingOf(lane.key);
   }
 
   /** One that comes back from a rest is tried by one request alone. */
@@ -247,12 +290,12 @@ export class HostPool {
     return this.#home.policy.sticky || session.hasCookies || Object.keys(session.userData).length > 0;
   }
 
-  #restore({ credential: credentialName, proxy: proxyName, state }: SavedSession): void {
+  #restore({ credential: credentialName, proxy: proxyName, state }: SavedSession, isBound: boolean): void {
     const credential = this.#credentials.get(credentialName);
     const proxy = this.#proxies.get(proxyName);
     const isGone = (credentialName !== null && credential === null) || (proxyName !== null && proxy === null);
     if (isGone) return;
-    this.#lanes.find((lane) => lane.fits({ credential, proxy }))?.restore({ credential, proxy }, state);
+    this.#lanes.find((lane) => lane.fits({ credential, proxy }))?.restore({ credential, proxy }, { state, isBound });
   }
 
   #tellRest(kind: 'proxy' | 'session', what: string, restUntilMs: number): void {
@@ -290,4 +333,9 @@ function homeOf({ host, config, crawleePool, sessionLog, ports }: HostPoolOption
 function savedSessionOf(session: HostSession): SavedSession {
   const { credential, proxy } = session;
   return { credential: credential?.name ?? null, proxy: proxy?.name ?? null, state: session.getState() };
+}
+
+/** For infinities, too, whose difference is no number. */
+function compareDescending(a: number, b: number): number {
+  return a === b ? 0 : b > a ? 1 : -1;
 }

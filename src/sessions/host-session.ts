@@ -40,7 +40,10 @@ export class HostSession extends SessionWithoutConstructor {
   readonly credential: Credential | null;
   /** null = none, or another one for each request. */
   proxy: ProxyServer | null;
+  /** Whether requests wait for it alone: then it is kept for them when it is too old or used up for others. */
+  isBound = false;
   readonly #home: SessionHome;
+  #isRetired = false;
   #expiresAtMs: number;
   #cookies: SessionCookies | null = null;
 
@@ -71,6 +74,16 @@ export class HostSession extends SessionWithoutConstructor {
     if (saved?.cookieJar) this.#makeCookies(saved.cookieJar);
   }
 
+  /** Whether somebody has retired it, as who it is was refused. One that is used up or too old has not been. */
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  override retire(): void {
+    this.#isRetired = true;
+    super.retire();
+  }
+
   override get cookieJar(): Session['cookieJar'] {
     return (this.#cookies ?? this.#makeCookies()).jar;
   }
@@ -82,6 +95,11 @@ export class HostSession extends SessionWithoutConstructor {
 
   override isExpired(): boolean {
     return this.#home.clock.wallMs() >= this.#expiresAtMs;
+  }
+
+  // What Crawlee calls when a session is used up or has made too many errors.
+  protected override _maybeSelfRetire(): void {
+    if (!this.isUsable()) super.retire();
   }
 
   override retireOnBlockedStatusCodes(statusCode: number, more: number[] = []): boolean {
@@ -112,6 +130,12 @@ export class HostSession extends SessionWithoutConstructor {
     return { ...own, cookie: own?.cookie === undefined ? cookie : `${own.cookie}; ${cookie}` };
   }
 
+  /** Monotonic ms at which its credential, and the proxy it keeps, may be used; not later than now when they may. */
+  readyAtMs(nowMs: number): number {
+    const keptProxy = this.#home.policy.rotation === 'sticky' ? null : this.proxy;
+    return Math.max(...[this.credential, keptProxy].map((member) => readyAtMs(member, nowMs)));
+  }
+
   #mayCarryCredential(url: string): boolean {
     const home = this.#home;
     if (url.startsWith(home.httpsPrefix)) {
@@ -131,4 +155,8 @@ export class HostSession extends SessionWithoutConstructor {
     this.#cookies = new SessionCookies(onWrite, saved);
     return this.#cookies;
   }
+}
+
+function readyAtMs(member: Credential | ProxyServer | null, nowMs: number): number {
+  return member === null || member.health.canUse(nowMs) ? nowMs : member.health.readyAtMs;
 }

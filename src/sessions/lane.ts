@@ -18,6 +18,9 @@ export type LaneOptions = {
   registry: SessionRegistry;
 };
 
+// Each has served its maxUsageCount or maxAgeSecs: a crawl of a million requests leaves a thousand.
+const MOST_FORMER = 1_000;
+
 /** The sessions of one host that share one governor key. */
 export class Lane {
   readonly key: string;
@@ -29,6 +32,8 @@ export class Lane {
   readonly #capacity: number;
   readonly #registry: SessionRegistry;
   readonly #sessions: HostSession[] = [];
+  /** Used up or too old for new requests, kept for those that are bound to them; the oldest first. */
+  readonly #former: HostSession[] = [];
   #next = 0;
 
   constructor(options: LaneOptions) {
@@ -43,6 +48,11 @@ export class Lane {
 
   get sessions(): readonly HostSession[] {
     return this.#sessions;
+  }
+
+  /** Sessions that are there only for requests that are bound to them. */
+  get formerSessions(): readonly HostSession[] {
+    return this.#former;
   }
 
   /** Whether a session keeps a proxy; otherwise each request gets the next one. */
@@ -77,10 +87,11 @@ export class Lane {
   }
 
   /** Adds a session of an earlier process, if it is still of use. */
-  restore(identity: SessionIdentity, state: SessionState): void {
-    if (this.#sessions.length >= this.#capacity) return;
+  restore(identity: SessionIdentity, { state, isBound }: { state: SessionState; isBound: boolean }): void {
     const session = new HostSession(this.#home, { key: this.key, ...identity }, state);
-    if (session.isUsable()) this.#add(session);
+    session.isBound = isBound;
+    if (this.#sessions.length < this.#capacity && session.isUsable()) this.#add(session);
+    else if (isBound) this.#keepForBound(session);
   }
 
   #wanted(): number {
@@ -96,11 +107,30 @@ export class Lane {
   }
 
   #replace(old: HostSession, index: number): HostSession {
-    this.#registry.remove(old);
+    if (old.isBound && !old.isRetired) this.#keepForBound(old);
+    else this.#registry.remove(old);
     const session = this.#build();
     this.#sessions[index] = session;
     this.#registry.add(session);
     return session;
+  }
+
+  /** @returns another session with the same identity, but none of its cookies: nobody else takes it */
+  fork(session: HostSession): HostSession {
+    const { credential, proxy } = session;
+    return new HostSession(this.#home, { key: this.key, credential, proxy });
+  }
+
+  /** Keeps a session for the requests that are bound to it, if it is not in turn for others. */
+  keepForBound(session: HostSession): void {
+    if (this.#sessions.includes(session) || this.#former.includes(session)) return;
+    this.#keepForBound(session);
+  }
+
+  #keepForBound(session: HostSession): void {
+    this.#registry.add(session);
+    this.#former.push(session);
+    if (this.#former.length > MOST_FORMER) this.#registry.remove(this.#former.shift() as HostSession);
   }
 
   #add(session: HostSession): HostSession {

@@ -12,7 +12,11 @@ export type SavedHost = {
   proxies: Record<string, SavedHealth>;
 };
 
+/** A session that requests are bound to: kept on its own, in the transaction of the requests. */
+export type SavedBoundSession = SavedSession & { host: string; isSecure: boolean };
+
 const PREFIX = 'sessions/';
+const BOUND_PREFIX = 'bound-session/';
 
 /** Every saved host's key starts with it. */
 export const SAVED_SESSIONS_PREFIX = PREFIX;
@@ -23,4 +27,11 @@ export function savedKeyOf(host: string): string {
 
 export function hostOfSavedKey(key: string): string {
   return key.slice(PREFIX.length);
+}
+
+/** Every saved bound session's key starts with it. */
+export const BOUND_SESSIONS_PREFIX = BOUND_PREFIX;
+
+export function boundKeyOf(sessionId: string): string {
+  return `${BOUND_PREFIX}${sessionId}`;
 }

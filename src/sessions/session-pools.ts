@@ -7,7 +7,15 @@ import { type Reveal, readCredentials } from './credential.ts';
 import { type AttemptIdentity, HostPool, type SessionVerdict } from './host-pool.ts';
 import type { HostSession } from './host-session.ts';
 import { parseProxyList } from './proxy-list.ts';
-import { hostOfSavedKey, SAVED_SESSIONS_PREFIX, type SavedHost, savedKeyOf } from './saved-sessions.ts';
+import {
+  BOUND_SESSIONS_PREFIX,
+  boundKeyOf,
+  hostOfSavedKey,
+  SAVED_SESSIONS_PREFIX,
+  type SavedBoundSession,
+  type SavedHost,
+  savedKeyOf,
+} from './saved-sessions.ts';
 
 export type { AttemptIdentity, SessionVerdict } from './host-pool.ts';
 export type { HostSession } from './host-session.ts';
@@ -45,7 +53,10 @@ export class SessionPools {
   readonly #options: SessionPoolsOptions;
   readonly #hosts = new Map<string, HostPool>();
   readonly #saved = new Map<string, SavedHost>();
+  readonly #savedBound = new Map<string, SavedBoundSession[]>();
+  /** What the store has, by key. */
   readonly #written = new Map<string, string>();
+  readonly #lostOf = new Set<string>();
   /** What Crawlee calls `crawler.sessionPool`. */
   readonly crawleePool: CrawlSessionPool;
 
@@ -69,8 +80,10 @@ export class SessionPools {
   }
 
   /** Monotonic ms at which `keysOf` will have one; not later than now when it has. */
-  readyAtMs(host: string): number {
-    return this.#poolOf(host).readyAtMs();
+  readyAtMs(host: string, stickyId?: string): number {
+    const pool = this.#poolOf(host);
+    const sticky = stickyId === undefined ? undefined : this.#findSticky(host, stickyId);
+    return sticky === undefined ? pool.readyAtMs() : pool.readyAtMsOf(sticky);
   }
 
   /** Why nothing more can be sent to the host (its proxies are dead for stallSecs); null while something can. */
@@ -81,13 +94,41 @@ export class SessionPools {
   /**
    * Takes the session for one request.
    * @param key the governor key that was granted
-   * @param stickyId the session that must send it; another one when that has been retired. With `keysOf(host,
-   *   stickyId)` asked before, its key is the granted one
+   * @param stickyId the session that must send it. Another one does, with a warning, when that was refused and retired,
+   *   or when the granted key is not its own, as its own makes no progress
    */
-  take(host: string, key: string, stickyId?: string): HostSession {
+  take(host: string, key: string, stickyId?: string | null): HostSession {
     const pool = this.#poolOf(host);
-    const sticky = stickyId === undefined ? undefined : this.#findSticky(host, stickyId);
-    return sticky ?? pool.take(key);
+    if (stickyId === undefined || stickyId === null) return pool.take(key);
+    const sticky = this.#findSticky(host, stickyId);
+    if (sticky?.key === key) return pool.use(sticky);
+    this.#warnLost(host, stickyId);
+    return pool.take(key);
+  }
+
+  /**
+   * Who a response is for that makes its sender a new visitor. Requests that a session sends at once before it has any
+   * cookie get one each, and only one of them can stay its own: the others' cursors belong to visitors of their own.
+   * @param hadCookies whether the request was sent with cookies
+   * @returns the session, or one like it without its cookies
+   */
+  visitorOf(session: HostSession, hadCookies: boolean): HostSession {
+    return hadCookies || !session.hasCookies ? session : this.#poolOf(session.host).fork(session);
+  }
+
+  /**
+   * Requests are about to be committed that only this session may send.
+   * @returns what must be committed with them, so that a restart finds it; null when the store has it already
+   */
+  bind(session: HostSession): { key: string; json: string } | null {
+    const pool = this.#poolOf(session.host);
+    pool.bind(session);
+    const key = boundKeyOf(session.id);
+    const json = JSON.stringify(pool.saveBound(session));
+    // What only counts its uses is written now and then.
+    if (withoutUses(json) === withoutUses(this.#written.get(key) ?? '')) return null;
+    this.#written.set(key, json);
+    return { key, json };
   }
 
   /** The proxy for one request; null = none. Asked once for each request. The URL may hold a password. */
@@ -142,30 +183,60 @@ export class SessionPools {
 
   /** Writes what a restart must not lose, where it has changed. */
   async persist(): Promise<void> {
-    for (const [host, pool] of this.#hosts) await this.#write(host, pool.save());
+    for (const [host, pool] of this.#hosts) {
+      await this.#write(savedKeyOf(host), pool.save());
+      await this.#writeBound(host, pool);
+    }
   }
 
   /** Reads what an earlier process wrote. Call before the first request. */
   async restore(): Promise<void> {
     for (const [key, saved] of await this.#options.values.entries<SavedHost>(SAVED_SESSIONS_PREFIX)) {
       this.#saved.set(hostOfSavedKey(key), saved);
-      this.#written.set(hostOfSavedKey(key), JSON.stringify(saved));
+      this.#written.set(key, JSON.stringify(saved));
+    }
+    for (const [key, saved] of await this.#options.values.entries<SavedBoundSession>(BOUND_SESSIONS_PREFIX)) {
+      this.#savedBound.set(saved.host, [...(this.#savedBound.get(saved.host) ?? []), saved]);
+      this.#written.set(key, JSON.stringify(saved));
     }
   }
 
-  async #write(host: string, saved: SavedHost | null): Promise<void> {
+  async #write(key: string, saved: SavedHost | SavedBoundSession | null): Promise<void> {
     const json = saved === null ? '' : JSON.stringify(saved);
-    if (json === (this.#written.get(host) ?? '')) return;
-    if (saved === null) await this.#options.values.delete(savedKeyOf(host));
-    else await this.#options.values.set(savedKeyOf(host), saved);
-    this.#written.set(host, json);
+    if (json === (this.#written.get(key) ?? '')) return;
+    if (saved === null) await this.#options.values.delete(key);
+    else await this.#options.values.set(key, saved);
+    this.#written.set(key, json);
+  }
+
+  async #writeBound(host: string, pool: HostPool): Promise<void> {
+    const sessions = pool.boundSessions();
+    for (const session of sessions) await this.#write(boundKeyOf(session.id), pool.saveBound(session));
+    const kept = new Set(sessions.map(({ id }) => boundKeyOf(id)));
+    for (const [key, json] of this.#written) {
+      if (!key.startsWith(BOUND_SESSIONS_PREFIX) || kept.has(key) || json === '') continue;
+      if ((JSON.parse(json) as SavedBoundSession).host === host) await this.#write(key, null);
+    }
+  }
+
+  #warnLost(host: string, id: string): void {
+    const { ports, onEvent } = this.#options;
+    const reason = `session ${id}, which requests of ${host} are bound to, is gone: others send them`;
+    onEvent?.({ atMs: ports.clock.wallMs(), kind: 'session', host, reason });
+    if (this.#lostOf.has(host)) return;
+    this.#lostOf.add(host);
+    ports.log.warn(
+      `${host}: a sticky session was refused, or is not known here, so its pages go on with another one. Should the ` +
+        'server refuse its cursors to that one, let the listing start again: responseActions with resetPagination',
+      { session: id },
+    );
   }
 
   #findSticky(host: string, id: string): HostSession | undefined {
     // A host's sessions are restored with its pool.
     this.#poolOf(host);
     const session = this.crawleePool.find(id);
-    return session?.host === host && session.isUsable() ? session : undefined;
+    return session?.host === host && !session.isRetired ? session : undefined;
   }
 
   #poolOf(host: string): HostPool {
@@ -187,7 +258,9 @@ export class SessionPools {
     });
     const saved = this.#saved.get(host);
     if (saved !== undefined) pool.load(saved);
+    for (const bound of this.#savedBound.get(host) ?? []) pool.loadBound(bound);
     this.#saved.delete(host);
+    this.#savedBound.delete(host);
     this.#hosts.set(host, pool);
     return pool;
   }
@@ -216,6 +289,10 @@ function problemsOf(check: () => unknown): string[] {
   } catch (error) {
     return [messageOf(error)];
   }
+}
+
+function withoutUses(json: string): string {
+  return json.replace(/"(?:usageCount|errorScore|lastAccessed)":(?:[\d.]+|"[^"]*"),?/g, '');
 }
 
 function isAbort(error: unknown): boolean {

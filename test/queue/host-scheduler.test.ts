@@ -1,8 +1,8 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { HostScheduler } from '../../src/queue/host-scheduler.ts';
 import type { LeasedRequest } from '../../src/storage/store.ts';
 import { settle } from '../fixtures/fake-clock.ts';
-import { leased } from './leased.ts';
+import { leased, leasedFor } from './leased.ts';
 
 const INFINITY = Number.POSITIVE_INFINITY;
 
@@ -13,6 +13,7 @@ let robotsKnown: (() => void)[];
 let skipped: { url: string; rule: string }[];
 let handedBack: { host: string; reason: string; left: LeasedRequest[] }[];
 let excess: LeasedRequest[];
+let deferred: { left: LeasedRequest[]; untilMs: number }[];
 let wakes: number;
 let scheduler: HostScheduler;
 
@@ -24,10 +25,12 @@ beforeEach(() => {
   skipped = [];
   handedBack = [];
   excess = [];
+  deferred = [];
   wakes = 0;
   scheduler = new HostScheduler({
     gate: {
-      tryAcquire: (host) => answers.get(host) ?? host,
+      // A session's answer goes before its host's.
+      tryAcquire: (host, _nowMs, sessionId) => answers.get(sessionId ?? host) ?? host,
       givenUp: (host) => givenUp.get(host) ?? null,
       appetite: (host) => (host === 'slow.test' ? 1 : 1_000),
     },
@@ -38,6 +41,7 @@ beforeEach(() => {
     onSkip: (request, rule) => skipped.push({ url: request.url, rule }),
     onGivenUp: (host, reason, left) => handedBack.push({ host, reason, left }),
     onExcess: (left) => excess.push(...left),
+    onDeferred: (left, untilMs) => deferred.push({ left, untilMs }),
     wake: () => {
       wakes += 1;
     },
@@ -179,4 +183,63 @@ test('keeps eight of a host that has to wait for long, and gives the rest back',
   answers.clear();
   expect(scheduler.take(2_001)?.request).toBe(requests[0]);
   expect(scheduler.satedHosts(2_001, 100)).toEqual(new Set());
+});
+
+describe('requests that only one session may send', () => {
+  const takePaths = (nowMs: number, count: number): string[] =>
+    Array.from({ length: count }, () => new URL(scheduler.take(nowMs)?.request.url ?? 'x://-/-').pathname);
+
+  test('wait for it, in order, while others of their host go on', () => {
+    answers.set('alice', 500);
+    scheduler.add(
+      [
+        leasedFor('alice', 'a.test', '/alice/1'),
+        leasedFor('alice', 'a.test', '/alice/2'),
+        leasedFor('bob', 'a.test', '/bob'),
+        leased('a.test', '/any'),
+      ],
+      0,
+    );
+    expect(takePaths(0, 3)).toEqual(['/bob', '/any', '/-']);
+    expect([scheduler.size, scheduler.available, scheduler.nextDueAtMs]).toEqual([2, 0, 500]);
+    answers.clear();
+    expect(takePaths(500, 3)).toEqual(['/alice/1', '/alice/2', '/-']);
+    expect([scheduler.size, scheduler.activeHosts]).toEqual([0, 0]);
+  });
+
+  test('go on, each of them, when a request of their host has ended', () => {
+    for (const session of ['alice', 'bob']) answers.set(session, INFINITY);
+    scheduler.add([leasedFor('alice', 'a.test', '/alice'), leasedFor('bob', 'a.test', '/bob')], 0);
+    expect(takePaths(0, 1)).toEqual(['/-']);
+    answers.delete('bob');
+    scheduler.released('a.test', 1);
+    expect(takePaths(1, 2)).toEqual(['/bob', '/-']);
+    answers.delete('alice');
+    scheduler.released('a.test', 2);
+    expect(takePaths(2, 1)).toEqual(['/alice']);
+  });
+
+  test('are deferred to the store where its wait is long, but for eight, so that others are fetched meanwhile', () => {
+    const bound = [...Array(20)].map((_, index) => leasedFor('alice', 'a.test', `/${index}`));
+    answers.set('alice', 30_000);
+    scheduler.add(bound.slice(0, 12), 0);
+    expect(scheduler.take(0)).toBeNull();
+    expect(deferred).toEqual([{ left: bound.slice(8, 12), untilMs: 30_000 }]);
+    expect(scheduler.satedHosts(0, 4)).toEqual(new Set());
+    scheduler.add(bound.slice(12), 10);
+    expect(deferred.flatMap(({ left }) => left)).toEqual(bound.slice(8));
+    expect([scheduler.size, scheduler.available]).toEqual([8, 0]);
+    expect(excess).toEqual([]);
+    answers.clear();
+    expect(takePaths(30_000, 9)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5', '/6', '/7', '/-']);
+  });
+
+  test('count as at hand while its wait is short: no more of the host is wanted than it can take', () => {
+    for (const session of ['alice', 'bob']) answers.set(session, 100);
+    const requests = ['alice', 'bob'].flatMap((session) => [...Array(4)].map(() => leasedFor(session, 'slow.test')));
+    scheduler.add(requests, 0);
+    expect(scheduler.take(0)).toBeNull();
+    expect(scheduler.satedHosts(0, 100)).toEqual(new Set(['slow.test']));
+    expect(scheduler.drain()).toEqual(requests);
+  });
 });

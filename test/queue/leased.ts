@@ -1,3 +1,4 @@
+import { bindToSession } from '../../src/queue/bound-session.ts';
 import type { LeasedRequest } from '../../src/storage/store.ts';
 
 let nextId = 1;
@@ -19,4 +20,9 @@ export function leased(host: string, path = '/'): LeasedRequest {
     claims: 1,
     addedAtMs: 0,
   };
+}
+
+/** One that only the session may send. */
+export function leasedFor(sessionId: string, host: string, path = '/'): LeasedRequest {
+  return bindToSession(leased(host, path), sessionId);
 }

@@ -60,10 +60,23 @@ describe('governor keys', () => {
   test('the one with most remaining comes first', () => {
     const remaining: Record<string, number> = { [`${HOST}#a##`]: 5, [`${HOST}#b##`]: 4000, [`${HOST}#c##`]: 80 };
     const { pools, clock } = poolsOf(withCredentials('a', 'b', 'c'), { remainingOf: (key) => remaining[key]! });
+    for (const key of Object.keys(remaining)) pools.take(HOST, key);
     expect(pools.keysOf(HOST).map((key) => key[HOST.length + 1])).toEqual(['b', 'c', 'a']);
     remaining[`${HOST}#b##`] = 0;
     clock.pass(20);
     expect(pools.keysOf(HOST).map((key) => key[HOST.length + 1])).toEqual(['c', 'a', 'b']);
+  });
+
+  test('one that was never used goes first: what it has left is told by its first answer', () => {
+    const { pools, clock } = poolsOf(withCredentials('a', 'b'), {
+      remainingOf: (key) => (key.includes('#a#') ? 9 : 1),
+    });
+    const order = (): string[] => pools.keysOf(HOST).map((key) => key[HOST.length + 1]!);
+    pools.take(HOST, `${HOST}#a##`);
+    expect(order()).toEqual(['b', 'a']);
+    pools.take(HOST, `${HOST}#b##`);
+    clock.pass(20);
+    expect(order()).toEqual(['a', 'b']);
   });
 });
 
@@ -85,7 +98,7 @@ describe('a refused request', () => {
       ['session', HOST, 'credential "a" was refused with 401; it rests for 30 s'],
     ]);
     clock.pass(30_000);
-    expect(pools.keysOf(HOST)).toEqual([`${HOST}#a##`, `${HOST}#b##`]);
+    expect(pools.keysOf(HOST).toSorted()).toEqual([`${HOST}#a##`, `${HOST}#b##`]);
   });
 
   test('that everybody is refused says nothing about who asked', () => {
@@ -322,6 +335,57 @@ describe('a sticky session', () => {
     expect(pools.take(HOST, `${HOST}#a##`, 'never-seen').key).toBe(`${HOST}#a##`);
   });
 
+  test('that is used up or too old still serves what is bound to it, and is gone for all else', () => {
+    const { pools, clock } = poolsOf({ default: { sessionPool: { maxUsageCount: 2, maxAgeSecs: 60 } } });
+    const usedUp = pools.take(HOST, HOST);
+    pools.bind(usedUp);
+    usedUp.markGood();
+    usedUp.markGood();
+    const tooOld = pools.take(HOST, HOST);
+    expect(tooOld).not.toBe(usedUp);
+    pools.bind(tooOld);
+    clock.pass(60_000);
+    expect([usedUp, tooOld]).not.toContain(pools.take(HOST, HOST));
+    expect(pools.take(HOST, HOST, usedUp.id)).toBe(usedUp);
+    expect(pools.take(HOST, HOST, tooOld.id)).toBe(tooOld);
+  });
+
+  test('that is not bound is not kept when it is used up', () => {
+    const { pools } = poolsOf({ default: { sessionPool: { maxUsageCount: 1 } } });
+    const usedUp = pools.take(HOST, HOST);
+    usedUp.markGood();
+    pools.take(HOST, HOST);
+    expect(pools.take(HOST, HOST, usedUp.id)).not.toBe(usedUp);
+  });
+
+  test('outlives errors that are not its fault, and not a refusal', () => {
+    const { pools, events } = poolsOf(withCredentials('a', 'b'));
+    const session = pools.take(HOST, `${HOST}#b##`);
+    pools.bind(session);
+    for (let error = 0; error < 5; error++)
+      pools.onFailure(session, new HttpError({ code: 'CONNECTION_RESET', message: 'test', wasSent: true }));
+    expect(pools.take(HOST, `${HOST}#b##`, session.id)).toBe(session);
+    expect(pools.onResponse(session, URL_1, 401)).toBe('rotate');
+    expect(pools.take(HOST, `${HOST}#a##`, session.id).credential!.name).toBe('a');
+    expect(events.at(-1)).toMatchObject({ kind: 'session', reason: expect.stringContaining(session.id) });
+  });
+
+  test('has a key again when its credential has rested, and tells when', () => {
+    const { pools, clock } = poolsOf(withCredentials('a', 'b'));
+    const [first, second] = [pools.take(HOST, `${HOST}#b##`), pools.take(HOST, `${HOST}#b##`)];
+    expect(second).toBe(first);
+    pools.onResponse(first, URL_1, 200, 'c=1; Path=/');
+    const bound = pools.take(HOST, `${HOST}#b##`);
+    expect(bound).not.toBe(first);
+    pools.bind(bound);
+    pools.onResponse(first, URL_1, 401);
+    expect(pools.keysOf(HOST, bound.id)).toEqual([]);
+    expect(pools.readyAtMs(HOST, bound.id)).toBe(30_000);
+    expect(pools.readyAtMs(HOST)).toBe(0);
+    clock.pass(30_000);
+    expect(pools.keysOf(HOST, bound.id)).toEqual([`${HOST}#b##`]);
+  });
+
   test('of another host is not taken', () => {
     const { pools } = poolsOf({});
     const foreign = pools.take('b.example', 'b.example');
@@ -354,6 +418,45 @@ describe('after a restart', () => {
     expect(later.headersFor(restored, URL_1)).toEqual({ 'x-key': 'secret-b', cookie: 'c=1' });
     expect(restored.expiresAt).toEqual(session.expiresAt);
     expect(later.take('b.example', 'b.example').id).not.toBe(plain.id);
+  });
+
+  test('a session that requests are bound to is there again, from what was committed with them alone', async () => {
+    const hosts = withCredentials('a', 'b');
+    const { pools, clock, store } = poolsOf(hosts);
+    const session = pools.take(HOST, `${HOST}#b##`);
+    pools.headersFor(session, URL_1);
+    pools.onResponse(session, URL_1, 200, 'c=1; Path=/');
+    const state = pools.bind(session)!;
+    await store.set(state.key, JSON.parse(state.json));
+    session.markGood();
+    pools.headersFor(session, URL_1);
+    // What has only been used once more need not be written with each page.
+    expect(pools.bind(session)).toBeNull();
+    pools.onResponse(session, URL_1, 200, 'c=2; Path=/');
+    const changed = pools.bind(session)!;
+    expect(changed.key).toBe(state.key);
+    await store.set(changed.key, JSON.parse(changed.json));
+
+    // The process was killed: it has not persisted anything.
+    const { pools: later } = poolsOf(hosts, { clock, store });
+    await later.restore();
+    const restored = later.take(HOST, `${HOST}#b##`, session.id);
+    expect(restored.id).toBe(session.id);
+    expect(later.headersFor(restored, URL_1)).toEqual({ 'x-key': 'secret-b', cookie: 'c=2' });
+    expect(state.json + changed.json).not.toContain('secret-b');
+  });
+
+  test('one that was refused is not', async () => {
+    const hosts = withCredentials('a', 'b');
+    const { pools, clock, store } = poolsOf(hosts);
+    const session = pools.take(HOST, `${HOST}#b##`);
+    const state = pools.bind(session)!;
+    await store.set(state.key, JSON.parse(state.json));
+    session.retire();
+    await pools.persist();
+    const { pools: later } = poolsOf(hosts, { clock, store });
+    await later.restore();
+    expect(later.take(HOST, `${HOST}#b##`, session.id).id).not.toBe(session.id);
   });
 
   test('no secret is in the store', async () => {
