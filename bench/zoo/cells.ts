@@ -38,6 +38,8 @@ export type Cell = AnswerStyle & {
   server?: 'nginx' | 'nginx nodelay' | 'fastify';
   /** The answer to every so many-th request never comes. */
   hangsEvery?: number;
+  /** Of the requests so many fail with 503, whatever the load, as a share. */
+  faultShare?: number;
 };
 
 export function makeLimiter(cell: Pick<Cell, 'limiter' | 'rate' | 'burst'>): Limiter {
@@ -119,6 +121,14 @@ function specialCells(): Cell[] {
     cell('token bucket', 1000, { headers: 'none', burst: 200 }),
     cell('adaptive', 1000, { headers: 'none', burst: 200 }),
     cell('token bucket', 100, { headers: 'none', hangsEvery: 97, name: 'answers that hang' }),
+    ...[0.002, 0.01, 0.03].flatMap((faultShare) => {
+      const name = `${faultShare * 100} % fail with 503`;
+      return [
+        cell('no limit', 0, { headers: 'none', faultShare, name }),
+        cell('token bucket', 100, { headers: 'none', faultShare, name }),
+        cell('token bucket', 100, { headers: 'none', refusalStatus: 503, faultShare, name }),
+      ];
+    }),
   ];
 }
 

@@ -29,6 +29,9 @@ function refuse(waitMs: number, resetMs = waitMs): Decision {
   return { accepted: false, delayMs: 0, waitMs, remaining: 0, resetMs };
 }
 
+/** What a server answers that fails, whatever the load. */
+export const FAULT: Decision = { accepted: false, delayMs: 0, waitMs: 0, remaining: 0, resetMs: 0 };
+
 export class NoLimit implements Limiter {
   readonly policy = null;
   arrive(): Decision {

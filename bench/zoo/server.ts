@@ -5,6 +5,7 @@
 import { createServer } from 'node:http';
 import { answerHeaders } from './answer.ts';
 import { type Cell, makeLimiter } from './cells.ts';
+import { FAULT } from './limiters.ts';
 
 const cell = JSON.parse(process.argv[2] ?? '{}') as Cell;
 const limiter = makeLimiter(cell);
@@ -34,15 +35,16 @@ function otherClient(): void {
 const server = createServer((request, response) => {
   const nowMs = performance.now();
   startOnce(nowMs);
-  const decision = limiter.arrive(nowMs);
-  count(decision.accepted ? accepted : refused, nowMs);
+  const fails = cell.faultShare !== undefined && Math.random() < cell.faultShare;
+  const decision = fails ? FAULT : limiter.arrive(nowMs);
+  if (!fails) count(decision.accepted ? accepted : refused, nowMs);
   if (cell.hangsEvery !== undefined && ++hangs % cell.hangsEvery === 0) return;
   const headers = answerHeaders(cell.headers, { limiter, decision, wallMs: Date.now() });
   if (decision.accepted) seen.set(request.url ?? '', (seen.get(request.url ?? '') ?? 0) + 1);
   const servedInMs = cell.latencyMs * (1 + cell.jitter * (2 * Math.random() - 1)) + decision.delayMs;
   setTimeout(() => {
     if (decision.accepted) limiter.leave(performance.now());
-    response.writeHead(decision.accepted ? 200 : cell.refusalStatus, {
+    response.writeHead(fails ? 503 : decision.accepted ? 200 : cell.refusalStatus, {
       ...headers,
       'content-type': 'application/json',
     });

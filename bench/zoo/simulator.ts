@@ -2,6 +2,7 @@ import type { Sample } from '../../src/core/sample.ts';
 import type { Governor } from '../../src/governor/governor.ts';
 import { answerHeaders } from './answer.ts';
 import { type Cell, makeLimiter } from './cells.ts';
+import { FAULT } from './limiters.ts';
 
 /** What paces a client: the governor, or something to compare it with. */
 export type Strategy = Pick<Governor, 'tryAcquire' | 'finish'>;
@@ -99,13 +100,14 @@ export function simulate(options: SimulationOptions): SimulationResult {
   };
 
   const arrive = (sentAtMs: number, hangs: boolean): void => {
-    const decision = limiter.arrive(nowMs);
+    const fails = cell.faultShare !== undefined && random() < cell.faultShare;
+    const decision = fails ? FAULT : limiter.arrive(nowMs);
     const counts = decision.accepted ? accepted : refused;
     const second = Math.floor(nowMs / 1000);
-    if (second < seconds) counts[second] = (counts[second] ?? 0) + 1;
+    if (second < seconds && !fails) counts[second] = (counts[second] ?? 0) + 1;
     result.arrivals.push({ atMs: nowMs, accepted: decision.accepted });
     const headers = answerHeaders(cell.headers, { limiter, decision, wallMs: clock.wallMs() });
-    const status = decision.accepted ? 200 : cell.refusalStatus;
+    const status = fails ? 503 : decision.accepted ? 200 : cell.refusalStatus;
     const answeredAtMs = hangs ? sentAtMs + (options.timeoutMs ?? 30_000) : nowMs + decision.delayMs + servedInMs();
     if (decision.accepted) agenda.add(answeredAtMs, () => limiter.leave(nowMs));
     agenda.add(answeredAtMs, () => finish(sentAtMs, hangs ? null : status, headers));

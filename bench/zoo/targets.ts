@@ -25,6 +25,12 @@ export function targetOf(cell: Cell): Target {
   const isStated = cell.headers === 'ietf' || cell.headers === 'x-ratelimit';
   const found = { settleSecs: 10, goodput: 0.8, refusedShare: 0.005, refusedAtMost: 6 };
   if (cell.hangsEvery || cell.otherClientRps) return { ...found, goodput: 0.7, refusedShare: 0.02 };
+  if (cell.faultShare !== undefined) {
+    // Faults are no refusals, and what of the goodput they are cannot be had.
+    const served = 1 - cell.faultShare;
+    if (cell.limiter === 'no limit') return { ...found, goodput: 0.9 * served, refusedAtMost: 0 };
+    return { ...found, goodput: 0.75 * served, refusedShare: 0.01, refusedAtMost: 10 };
+  }
   if (cell.changes) return { ...found, refusedShare: 0.01 };
   if (cell.limiter === 'no limit')
     return { ...found, settleSecs: Math.ceil((110 * cell.latencyMs) / 1000) + 1, goodput: 0.9, refusedAtMost: 0 };

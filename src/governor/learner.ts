@@ -72,14 +72,14 @@ export class Learner {
   #learnAnswer(state: KeyState, sample: Sample): void {
     const { sentAtMs, endedAtMs: nowMs, overloaded } = sample;
     if (state.gate.isProbe(sentAtMs)) this.#reopen(state, nowMs);
-    state.faults.answered();
+    if (state.faults.answered()) state.control.faultStoodAlone(nowMs);
     state.control.accepted({ sentAtMs, nowMs, inFlight: state.inFlight }, overloaded);
   }
 
   #reopen(state: KeyState, nowMs: number): void {
     state.gate.open();
     state.backoffMs = 0;
-    state.control.reopened(nowMs);
+    if (state.control.reopened(nowMs)) state.faults.takeAsUsual();
     const { cap, requestsPerSecond } = state.control;
     const pace = requestsPerSecond === null ? '' : ` at ${formatRate(requestsPerSecond)}`;
     const reason = `${state.key}: the lone request was answered; going on${pace}, at most ${cap} in flight`;
@@ -151,7 +151,14 @@ export class Learner {
     if (wasTrusted && !state.stated.isTrusted) this.#explainDistrust(state);
     state.control.setStated(state.stated);
     state.cutAtMs = nowMs;
-    state.control.refused({ sentAtMs, nowMs, inFlight: state.inFlight }, isExplained || isLone);
+    const isExcused = isExplained || isLone;
+    state.control.refused(
+      { sentAtMs, nowMs, inFlight: state.inFlight },
+      {
+        isExcused,
+        isOverload: signals.refusal?.kind === 'overload',
+      },
+    );
     state.backoffMs = state.leastWaitMs;
     this.#park(state, sample, { ...wait, ownMs: wait.toldMs === null ? state.leastWaitMs : 0 });
   }

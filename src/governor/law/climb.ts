@@ -74,6 +74,14 @@ export class Climb {
     this.#failedRps = failedRps;
   }
 
+  /** There was no such level. */
+  forget(): void {
+    this.#failedRps = Number.POSITIVE_INFINITY;
+    this.#formerRps = 0;
+    this.#sureRps = Number.POSITIVE_INFINITY;
+    this.#quietMs = FIRST_QUIET_MS;
+  }
+
   #quietAfter({ requestsPerSecond: failedRps, isTinyBurst, isFirst }: FailedLevel): number {
     if (isTinyBurst) return SHORT_QUIET_MS;
     if (isFirst) return QUIET_WHEN_UNSURE_MS;

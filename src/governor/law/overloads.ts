@@ -1,4 +1,4 @@
-/** A count that fades with every other answer, and from where on it is no chance any more. */
+/** A count that fades with every other answer, and from where on it is no chance any more where nothing else fails. */
 type Fading = { kept: number; most: number };
 
 // Two within 8 answers: a server that fails 1 request in 100 does that for 1 failure in 12, one that is asked for
@@ -9,20 +9,43 @@ const FORGOTTEN = 0.1;
 // Three or four within some 40 answers: what a server does that is asked for a tenth more than it serves.
 const FREQUENT: Fading = { kept: 0.98, most: 2.5 };
 
+// So many other answers after it, and a failure has stood alone.
+const ALONE_AFTER_ANSWERS = 20;
+const BACKGROUND_KEPT = 0.9997;
+// Few failures in few answers say little of their share.
+const ANSWERS_TAKEN_FOR_GRANTED = 100;
+const FAULTS_TAKEN_FOR_CHANCE = 0.5;
+// Looking back over some 100 answers.
+const RECENT_KEPT = 0.99;
+// So rarely may what a server fails anyway be taken for a limit: once in so many failures.
+const CHANCE = 0.0005;
+
 /**
  * Tells a server that fails now and then from one that is asked for too much, where both answer 503: by how close
- * together such answers come, and by how near the known limit they are.
+ * together such answers come beside what it fails anyway, and by how near the known limit they are.
  */
 export class Overloads {
   #close = 0;
   #frequent = 0;
   #isConfirmed = false;
+  /** Failures that stood alone, and all answers, both fading slowly: their share is what the server fails anyway. */
+  #alone = 0;
+  #answers = 0;
+  #recentFailures = 0;
+  #recentAnswers = 0;
+  /** Other answers since a failure that may yet turn out to stand alone; null = there is none. */
+  #answersSince: number | null = null;
 
-  /** Any other answer came. */
-  answered(): void {
+  /** Any other answer came. @returns whether it shows that the last failure stood alone, below the limit */
+  answered(): boolean {
     this.#close *= CLOSE.kept;
     this.#frequent *= FREQUENT.kept;
     if (this.#frequent < FORGOTTEN) this.#isConfirmed = false;
+    this.#countAnswer();
+    if (this.#answersSince === null || ++this.#answersSince < ALONE_AFTER_ANSWERS) return false;
+    this.#answersSince = null;
+    this.#alone += 1;
+    return true;
   }
 
   /**
@@ -33,8 +56,44 @@ export class Overloads {
   refused(isNearLimit: boolean): boolean {
     this.#close += 1;
     this.#frequent += 1;
-    if (this.#frequent >= FREQUENT.most) this.#isConfirmed = true;
-    if (isNearLimit && this.#isConfirmed) return false;
-    return this.#close < CLOSE.most && this.#frequent < FREQUENT.most;
+    this.#countAnswer();
+    this.#recentFailures += 1;
+    const failsAnyway =
+      Math.max(0, this.#alone - FAULTS_TAKEN_FOR_CHANCE) / (this.#answers + ANSWERS_TAKEN_FOR_GRANTED);
+    const most = (fading: Fading): number => fading.most + furtherByChance(failsAnyway / (1 - fading.kept));
+    if (this.#frequent >= most(FREQUENT)) this.#isConfirmed = true;
+    const isAlone = !(isNearLimit && this.#isConfirmed) && this.#close < most(CLOSE) && this.#frequent < most(FREQUENT);
+    this.#answersSince = isAlone && !isNearLimit ? 0 : null;
+    return isAlone;
   }
+
+  /** It fails as often whatever the rate: the share of the last answers is what it fails anyway. */
+  takeAsUsual(): void {
+    const share = this.#recentFailures / Math.max(1, this.#recentAnswers);
+    this.#alone = Math.max(this.#alone, share * (this.#answers + ANSWERS_TAKEN_FOR_GRANTED));
+    this.#close = 0;
+    this.#frequent = 0;
+    this.#isConfirmed = false;
+  }
+
+  #countAnswer(): void {
+    this.#recentFailures *= RECENT_KEPT;
+    this.#recentAnswers = this.#recentAnswers * RECENT_KEPT + 1;
+    this.#answers = this.#answers * BACKGROUND_KEPT + 1;
+    this.#alone *= BACKGROUND_KEPT;
+  }
+}
+
+/** @returns how many more than one may come by chance where `mean` do on the average (Poisson) */
+function furtherByChance(mean: number): number {
+  if (mean <= 0) return 0;
+  let probability = Math.exp(-mean);
+  let atLeast = 1 - probability;
+  let count = 0;
+  while (atLeast > CHANCE) {
+    count += 1;
+    probability *= mean / count;
+    atLeast -= probability;
+  }
+  return count;
 }

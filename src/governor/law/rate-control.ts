@@ -4,6 +4,8 @@ import { Climb } from './climb.ts';
 import { cutAfter } from './cut.ts';
 import { Goodput } from './goodput.ts';
 import { Latency } from './latency.ts';
+import { LevelDoubt } from './level-doubt.ts';
+import { countTail, type PendingCut } from './pending-cut.ts';
 import { Slots } from './slots.ts';
 import { capAtKnee, doublingMs, growthPerAnswer, isKnee, startIntervalMs } from './slow-start.ts';
 import type { StatedPace } from './stated-pace.ts';
@@ -75,6 +77,7 @@ export class RateControl {
   #growAgainAtMs = Number.POSITIVE_INFINITY;
   #growAgainAfterMs = FIRST_AFTER_KNEE_MS;
   #capAtCut = 1;
+  readonly #doubt = new LevelDoubt();
   #latencyAtCutMs = Number.POSITIVE_INFINITY;
 
   constructor(options: RateControlOptions) {
@@ -246,20 +249,22 @@ export class RateControl {
 
   /**
    * The first refusal of a request sent after the last cut.
-   * @param isExplained the stated limits account for it: what was found out about the rate stays
+   * @param facts.isExcused the stated limits account for it, or a fault: what was found out about the rate stays
+   * @param facts.isOverload it may have been a fault all the same
    */
-  refused(answer: Answer, isExplained: boolean): void {
+  refused(answer: Answer, { isExcused, isOverload }: { isExcused: boolean; isOverload: boolean }): void {
     const { nowMs } = answer;
     const measured = this.#measureAtRefusal(answer);
     this.#cut = {
       ...measured,
-      isInnocent: this.#slots.takeBack(answer) || isExplained || this.#blameSlots(measured, nowMs),
+      isInnocent: this.#slots.takeBack(answer) || isExcused || this.#blameSlots(measured, nowMs),
       atMs: nowMs,
       lastRefusedAtMs: nowMs,
       firstRefusedSentAtMs: answer.sentAtMs,
       tailAccepted: 0,
       tailRefused: 0,
       isWindow: false,
+      isOverload,
       countTail,
     };
   }
@@ -293,6 +298,25 @@ export class RateControl {
     return { goodput: Math.max(measured, bySlots), openMs, inFlight: Math.max(inFlight, served + 1) };
   }
 
+  /** A fault came that was followed by none: well below the level that failed, that makes the level doubtful. */
+  faultStoodAlone(nowMs: number): void {
+    if (this.#stage !== 'paced' || this.isNearLimit) return;
+    if (this.#doubt.faultBelow(nowMs)) this.#forgetLevel(nowMs);
+  }
+
+  /** Looks for a limit anew, from the present rate on. */
+  #forgetLevel(nowMs: number): void {
+    const { requestsPerSecond } = this.#climb;
+    this.#climb.forget();
+    this.#doubt.forget();
+    this.#stage = 'growing';
+    this.#flatChecks = 0;
+    this.#slots.set((requestsPerSecond * this.latency.meanMs) / 1000, nowMs);
+    this.#checkedAtMs = nowMs;
+    this.#pace(startIntervalMs(this.#slots.exact, this.latency.meanMs));
+    this.#explain = 'it fails now and then at any rate: the limit taken from that is forgotten';
+  }
+
   /** A refusal of a request sent before the cut: no new evidence of the level, but of how far above it we were. */
   refusedLate(sentAtMs: number): void {
     this.#cut?.countTail(sentAtMs, false);
@@ -312,21 +336,27 @@ export class RateControl {
     this.#cut.lastRefusedAtMs = Math.max(this.#cut.lastRefusedAtMs, this.#cut.atMs + waitMs);
   }
 
-  /** The lone request after the wait was answered: decides how to go on. */
-  reopened(nowMs: number): void {
+  /**
+   * The lone request after the wait was answered: decides how to go on.
+   * @returns whether it seems to fail whatever the rate
+   */
+  reopened(nowMs: number): boolean {
     const cut = this.#cut;
     // Where nothing was accepted yet there is no rate to learn from.
     const hasServed = this.#stage === 'paced' || this.#acceptedSinceOpened > 0;
-    if (cut && !cut.isInnocent && hasServed) this.#settle(cut, nowMs);
+    const failsAnyway = cut !== null && !cut.isInnocent && hasServed && this.#settle(cut, nowMs);
     this.#cut = null;
     this.#openedAtMs = nowMs;
     this.#acceptedSinceOpened = 0;
     this.#goodput.reset(nowMs);
     this.#checkedAtMs = nowMs;
     this.pacer.heldByOthers();
+    if (failsAnyway) this.#forgetLevel(nowMs);
+    return failsAnyway;
   }
 
-  #settle(cut: PendingCut, nowMs: number): void {
+  /** @returns whether this was one fall too many */
+  #settle(cut: PendingCut, nowMs: number): boolean {
     const isFirst = this.#stage !== 'paced';
     const tail = cut.tailAccepted + cut.tailRefused;
     const share = tail > 0 ? cut.tailAccepted / tail : 1;
@@ -342,6 +372,11 @@ export class RateControl {
       headroom: this.#headroom,
     });
     const { failedRps } = decision;
+    const isNoLimit = this.#doubt.failedAt({
+      failedRps,
+      formerRps: this.#climb.failedRps,
+      isOverload: cut.isOverload,
+    });
     const surelyRps = isFirst ? failedRps * share : failedRps;
     const isTinyBurst = isFirst && this.#acceptedSinceOpened < TINY_BURST;
     this.#climb.failedAt({ requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst: decision.kind === 'first' });
@@ -353,28 +388,9 @@ export class RateControl {
     this.#climb.start(nowMs, Math.max(decision.requestsPerSecond, LEAST_RPS), decision.next);
     this.#pace(1000 / this.#climb.requestsPerSecond);
     this.#explain = `refused at ${formatRate(failedRps)}: going on at ${formatRate(this.#climb.requestsPerSecond)}`;
+    return isNoLimit;
   }
 }
 
 // A failed measurement must not stop the key for good.
 const LEAST_RPS = 0.05;
-
-type PendingCut = {
-  goodput: number;
-  openMs: number;
-  inFlight: number;
-  isInnocent: boolean;
-  atMs: number;
-  lastRefusedAtMs: number;
-  firstRefusedSentAtMs: number;
-  tailAccepted: number;
-  tailRefused: number;
-  isWindow: boolean;
-  countTail: (this: PendingCut, sentAtMs: number, isAccepted: boolean) => void;
-};
-
-function countTail(this: PendingCut, sentAtMs: number, isAccepted: boolean): void {
-  if (sentAtMs < this.firstRefusedSentAtMs || sentAtMs > this.atMs) return;
-  if (isAccepted) this.tailAccepted += 1;
-  else this.tailRefused += 1;
-}

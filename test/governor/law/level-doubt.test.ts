@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { LevelDoubt } from '../../../src/governor/law/level-doubt.ts';
+
+const FIRST = { failedRps: 100, formerRps: Number.POSITIVE_INFINITY, isOverload: true };
+
+test('three faults that stood alone, a second or more apart, are enough', () => {
+  const doubt = new LevelDoubt();
+  expect(doubt.failedAt(FIRST)).toBe(false);
+  expect([0, 500, 1_000, 1_900, 2_000].map((atMs) => doubt.faultBelow(atMs))).toEqual([
+    false,
+    false,
+    false,
+    false,
+    true,
+  ]);
+});
+
+test('a level told by 429 is beyond doubt', () => {
+  const doubt = new LevelDoubt();
+  doubt.failedAt({ ...FIRST, isOverload: false });
+  expect([0, 2_000, 4_000, 6_000].map((atMs) => doubt.faultBelow(atMs))).toEqual([false, false, false, false]);
+});
+
+test('a level that fails anew begins its count of faults anew', () => {
+  const doubt = new LevelDoubt();
+  doubt.failedAt(FIRST);
+  expect([doubt.faultBelow(0), doubt.faultBelow(1_000)]).toEqual([false, false]);
+  doubt.failedAt({ ...FIRST, formerRps: 100 });
+  expect([doubt.faultBelow(2_000), doubt.faultBelow(3_000), doubt.faultBelow(4_000)]).toEqual([false, false, true]);
+});
+
+test('one that falls by 15 % and more three times in a row is no limit; one that stays in between is', () => {
+  const fall = (levels: number[]): boolean[] => {
+    const doubt = new LevelDoubt();
+    return levels.map((failedRps, index) =>
+      doubt.failedAt({ failedRps, formerRps: levels[index - 1] ?? Number.POSITIVE_INFINITY, isOverload: true }),
+    );
+  };
+  expect(fall([100, 80, 60, 50])).toEqual([false, false, false, true]);
+  expect(fall([100, 80, 60, 55, 40, 30])).toEqual([false, false, false, false, false, false]);
+});
+
+test('what is forgotten is not doubted', () => {
+  const doubt = new LevelDoubt();
+  doubt.failedAt(FIRST);
+  doubt.faultBelow(0);
+  doubt.faultBelow(1_000);
+  doubt.forget();
+  expect([2_000, 3_000, 4_000].map((atMs) => doubt.faultBelow(atMs))).toEqual([false, false, false]);
+});
