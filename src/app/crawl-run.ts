@@ -44,8 +44,11 @@ export type CrawlRunOptions = {
   onComposed: (composition: Composition) => void;
 };
 
-/** Requests in flight get so long to end after a signal. A second signal ends the process at once. */
-const DRAIN_MS = 10 * SECOND_MS;
+/**
+ * Requests in flight get so long to end after a signal: `docker stop` kills after 10 s, and what there is has to be saved
+ * by then. A second signal ends the process at once.
+ */
+const DRAIN_MS = 8 * SECOND_MS;
 
 /** Feeds and runs one crawl to its end, or to where it is stopped; everything it opened but the store is closed. */
 export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
@@ -89,7 +92,7 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     onLimit: end,
   });
   const stopped = onceAborted(signal, () => {
-    ports.log.info('Stopping: requests in flight get up to 10 s to end. Once more to end at once.');
+    ports.log.info('Stopping: requests in flight get up to 8 s to end. Once more to end at once.');
     end('stopped');
     ports.clock.schedule(DRAIN_MS, () => cutOff.abort(signal.reason));
   });

@@ -156,7 +156,7 @@ class LibraryRun {
   }
 
   #stopFor(signal: NodeJS.Signals): void {
-    this.#ports.log.warn(`${signal}: requests in flight get up to 10 s to end. Once more to end at once.`);
+    this.#ports.log.warn(`${signal}: requests in flight get up to 8 s to end. Once more to end at once.`);
     this.#composition!.crawler.stop();
     this.#ports.clock.schedule(DRAIN_MS, () => this.#cutOff.abort(new Error(`stopped by ${signal}`)));
   }
@@ -186,7 +186,7 @@ class LibraryRun {
 }
 
 /** Requests in flight get so long to end after a signal. */
-const DRAIN_MS = 10 * SECOND_MS;
+const DRAIN_MS = 8 * SECOND_MS;
 const MOST_ORIGINS = 10_000;
 
 /** For `millrace status` and `export`: a run whose input is code. */

@@ -52,7 +52,7 @@ export async function crawlJob(args: Arguments, edge: Surroundings): Promise<Cra
     json: args.has('--json'),
     progress: args.has('--quiet') ? 'off' : 'auto',
     quiet: args.has('--quiet'),
-    ...metricsPortOf(args),
+    ...metricsPortOf(args, edge.env),
     ...uiOf(args),
   });
 }
@@ -67,10 +67,11 @@ function samplePagesOf(args: Arguments): number | null {
   throw new UsageError(`--sample must be a whole number of pages, 1 or more, not "${text}".`);
 }
 
-function metricsPortOf(args: Arguments): Pick<CrawlJob, 'metricsPort'> {
+function metricsPortOf(args: Arguments, env: Surroundings['env']): Pick<CrawlJob, 'metricsPort'> {
   const text = args.text('--metrics-port');
-  if (text === undefined) return {};
-  return { metricsPort: portOf('--metrics-port', text) };
+  if (text !== undefined) return { metricsPort: portOf('--metrics-port', text) };
+  const byEnvironment = env.MILLRACE_METRICS_PORT;
+  return byEnvironment ? { metricsPort: portOf('MILLRACE_METRICS_PORT', byEnvironment) } : {};
 }
 
 /** Loopback, unless an address is given. */

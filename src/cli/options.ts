@@ -187,7 +187,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     {
       flags: '--metrics-port <port>',
       group: OUTPUT,
-      help: 'Serve /metrics for Prometheus, /healthz and /readyz on this port while it crawls (0 = any free one)',
+      help: 'Serve /metrics for Prometheus, /healthz and /readyz on this port while it crawls (0 = any free one; default: MILLRACE_METRICS_PORT)',
     },
     { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document on stdout, all else on stderr' },
     ...messages,
