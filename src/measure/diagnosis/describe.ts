@@ -34,7 +34,7 @@ function evidenceOf({ category, cause, host: name, share }: Part, host: HostFact
     'connection-wait': 'Requests that waited for a connection.',
     politeness: `Held back for${at || ' a host'} (${(cause ?? 'a rule').replaceAll('-', ' ')}).`,
     discovery: `Starting slowly${at === '' ? '' : ` at${at}`}, as its limit was not known.`,
-    knee: `More than ${host?.kneeConcurrency ?? 'a few'} requests in flight only made${at || ' a host'} slower, so no more were sent.`,
+    knee: `More than ${host?.kneeConcurrency ?? 'a few'} in flight only made${at || ' a host'} slower, so no more were sent.`,
     retries: `Attempts that failed, and waits before the next${at === '' ? '' : `, most at${at}`}.`,
     'own-process': 'Time that no request used: between one and the next, or while our process was busy.',
     storage: 'Nothing was begun, as results waited to be stored.',

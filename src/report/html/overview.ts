@@ -33,7 +33,7 @@ function tiles(summary: Summary): Markup[] {
   const rows = Object.entries(records).filter(([name]) => name !== 'failures' && name !== 'invalid');
   return [
     tile('Requests', formatCount(requests.succeeded + requests.failed + requests.skipped), requestNote(requests)),
-    tile('Failed', formatCount(requests.failed), `${formatCount(requests.retries)} retries`, requests.failed > 0),
+    tile('Failed', formatCount(requests.failed), retryNote(requests), requests.failed > 0),
     tile('Records', formatCount(rows.reduce((sum, [, count]) => sum + count, 0)), invalidNote(summary)),
     tile('Requests/s', requestsPerSecond === null ? '–' : formatNumber(requestsPerSecond), shareNote(summary)),
     tile('Latency p50', formatMs(latencyMs.p50), `p95 ${formatMs(latencyMs.p95)}, p99 ${formatMs(latencyMs.p99)}`),
@@ -47,7 +47,11 @@ function tile(name: string, value: string, note: string, isBad = false): Markup 
 
 /** Keeps a number and its unit on one line. */
 function unbroken(text: string): string {
-  return text.replaceAll(/(\d) (ms|s|%)/g, '$1\u00a0$2');
+  return text.replaceAll(/(\d) (ms|s|%)/g, '$1\u00a0$2').replaceAll(/(p\d\d) /g, '$1\u00a0');
+}
+
+function retryNote({ retries }: Summary['requests']): string {
+  return retries === 1 ? '1 retry' : `${formatCount(retries)} retries`;
 }
 
 function requestNote({ total, skipped, pending, notModified }: Summary['requests']): string {

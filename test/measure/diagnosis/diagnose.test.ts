@@ -275,7 +275,7 @@ describe('the search for the limit', () => {
     } as const;
     const diagnosis = await diagnosisOf({ ...SEARCHING, events: [knee] });
     expect(advised(diagnosis)).toEqual([]);
-    expect(finding(diagnosis, "the server's own limit")?.evidence).toContain('More than 4 requests in flight');
+    expect(finding(diagnosis, "the server's own limit")?.evidence).toContain('More than 4 in flight');
   });
 });
 

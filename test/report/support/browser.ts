@@ -45,10 +45,10 @@ export class Browser {
   }
 
   /** Complaints: errors, whatever is written to the console, and requests to anywhere but below `url`. */
-  async open(url: string, { width = 1_200, dark = false } = {}): Promise<WatchedPage> {
+  async open(url: string, { width = 1_200, height = 800, dark = false } = {}): Promise<WatchedPage> {
     const complaints: string[] = [];
     const page = await this.#browser.newPage({
-      viewport: { width, height: 800 },
+      viewport: { width, height },
       colorScheme: dark ? 'dark' : 'light',
     });
     page.on('console', (message) => complaints.push(message.text?.() ?? ''));
