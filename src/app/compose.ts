@@ -24,6 +24,7 @@ import { hostConfigs } from './host-configs.ts';
 import { createHttpClients } from './http-clients.ts';
 import { createRobots } from './robots.ts';
 import { HostGate } from './send-gate.ts';
+import type { SharedSeat } from './shared-seat.ts';
 import { createSideFetch, type SideFetch } from './side-fetch.ts';
 import { userAgentOf } from './user-agent.ts';
 
@@ -52,6 +53,8 @@ export type CompositionOptions = {
   plain: PlainList | null;
   /** Works beside the run's own process, which alone keeps the record. */
   isJoiner: boolean;
+  /** The place at a run that several workers share; null or left out = the run is this machine's. */
+  seat?: SharedSeat | null;
   ports: Ports;
   /** Where `headers` are sent to; may grow while sources are read. */
   origins: ReadonlySet<string>;
@@ -74,6 +77,8 @@ export const RECORDER_KEY = 'recorder';
 export const SLOTS_KEY = 'slots';
 // Renewed at a third of it: a process that is killed frees its requests after a minute, where nobody else frees them.
 const LEASE_MS = 60_000;
+// Of a shared run: what a worker had that was killed waits for so long, as nobody else may free it.
+const SHARED_LEASE_MS = 15_000;
 
 /** Puts the parts of a crawl together. */
 export async function compose(options: CompositionOptions): Promise<Composition> {
@@ -130,7 +135,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     robots,
     clock,
     maxConcurrency: input.maxConcurrency,
-    leaseMs: LEASE_MS,
+    leaseMs: options.seat ? SHARED_LEASE_MS : LEASE_MS,
     rowsOfSkipped: (request, reason) => {
       const work = new PendingWork(columns);
       if (options.plain !== null && request.label === null)

@@ -10,7 +10,6 @@ import type { LivePage } from '../report/live/serve-live-page.ts';
 import { printSummary } from '../report/print-summary.ts';
 import { routes as ownRoutes } from '../routes/index.ts';
 import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
-import { readRun } from '../storage/runs.ts';
 import type { Composition } from './compose.ts';
 import { type CrawlEnd, runCrawl } from './crawl-run.ts';
 import { compileDeclaredApi } from './declared-api.ts';
@@ -19,10 +18,13 @@ import { finalRowsOf } from './final-rows.ts';
 import { FollowedOutputs, followedFiles, forgetFollowed } from './follow-outputs.ts';
 import { openKept } from './kept-of-run.ts';
 import { endLivePage, openLivePage } from './live-page.ts';
+import { runStatus } from './look-commands.ts';
 import { plainListOf } from './plain-list-of.ts';
-import { type PreparedRun, prepareRun } from './prepare-run.ts';
+import { isOwnProcess, type PreparedRun, prepareRun } from './prepare-run.ts';
+import { ENDED_BY_LEAD_KEY, prepareSharedRun } from './prepare-shared-run.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
 import { requireUsable } from './require-usable.ts';
+import { readRunAt, sharedAddress } from './run-access.ts';
 import { fingerprintOf, loadMeta, saveMeta } from './run-meta.ts';
 import { summaryOf } from './run-summary.ts';
 import { openVault, requireSecrets } from './secrets.ts';
@@ -43,14 +45,26 @@ export async function crawl(asked: CrawlJob, context: CommandContext): Promise<{
     const practiceApiUrl = practiceApi?.url ?? null;
     const { prepared, ownFiles } = await prepare(asked, { routes, context, isPractice: practiceApi !== null });
     try {
+      if (isOverAlready(prepared)) return await sayItIsOver(prepared, context);
       return await crawlPrepared(prepared, { routes, context, ownFiles, practiceApiUrl, live });
     } finally {
+      await prepared.seat?.stop();
       await prepared.run.close();
     }
   } finally {
     await practiceApi?.close();
     await live?.close();
   }
+}
+
+/** A worker of a shared run that comes after its end has nothing to do. */
+function isOverAlready({ seat, meta, isResumed }: PreparedRun): boolean {
+  return seat != null && isResumed && meta.isFinished;
+}
+
+async function sayItIsOver({ job }: PreparedRun, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 }> {
+  context.ports.log.info(`Run "${job.run}" is finished: nothing is left to do. --fresh crawls it anew.`);
+  return { summary: await runStatus({ ...job, json: true }, context), exitCode: 0 };
 }
 
 async function startPracticeApi(routes: RouteRegistry, { ports }: CommandContext): Promise<PracticeApi | null> {
@@ -75,7 +89,12 @@ async function prepare(
   await requireUsable(job, context);
   const fingerprint = async (): Promise<string> =>
     fingerprintOf(job, { sources: await sourcesFingerprint(job.inputs, signal), labels: routes.labels });
-  return { prepared: await prepareRun(job, fingerprint, ports), ownFiles };
+  const address = sharedAddress(job, ports);
+  const prepared =
+    address === null
+      ? await prepareRun(job, fingerprint, ports)
+      : await prepareSharedRun({ job, address, ports, signal }, fingerprint);
+  return { prepared, ownFiles };
 }
 
 type Beginning = { practiceApiUrl: string | null; ownFiles: ReadonlySet<string>; live: LivePage | null };
@@ -124,17 +143,18 @@ async function crawlPrepared(
   const resources = isFinished && api !== null ? await api.finish(await failuresByLabel(run.store.datasets)) : [];
   await kept.close();
   await followed.finish();
-  const mayExport = job.exportAtEnd && !job.join && !end.wasInterrupted;
+  // Of several workers one writes the files, whoever has the lead by now.
+  const isOwn = isOwnProcess(prepared) && !(await isEndedByLead(prepared));
+  const mayExport = job.exportAtEnd && isOwn && !end.wasInterrupted;
   const files = mayExport
     ? await exportAll(prepared, { own: ownFiles, followed: followed.files, context })
     : [...followed.files];
-  meta.isFinished = isFinished;
-  await saveMeta(run.store.values, meta);
+  await endMeta(prepared, { isOwn, isFinished });
   // A sample is not complete, and is not meant to be.
   const completeness =
     api === null || job.samplePages !== null ? null : resources.map((resource) => resource.completeness);
   const summary = await summaryOf({ prepared, end, exports: files, completeness });
-  if (!job.join) {
+  if (isOwn) {
     const report = await writeReport({
       paths: run.paths,
       summary,
@@ -152,11 +172,13 @@ async function crawlPrepared(
 
 /** The files that grow with the crawl. Whoever joins works; the run's own process writes files. */
 async function followOutputs(
-  { job, meta, run }: PreparedRun,
+  prepared: PreparedRun,
   { own, context }: { own: ReadonlySet<string>; context: CommandContext },
 ): Promise<FollowedOutputs> {
+  const { job, meta, run } = prepared;
+  const isOwn = isOwnProcess(prepared);
   return FollowedOutputs.of({
-    outputs: job.join ? [] : job.outputs,
+    outputs: isOwn ? job.outputs : [],
     dataset: job.input.dataset,
     store: run.store,
     own,
@@ -170,13 +192,29 @@ async function followOutputs(
   });
 }
 
+/** The lead of a shared run passes to another worker when it ends: what it has written needs not be written again. */
+async function isEndedByLead({ run, seat }: PreparedRun): Promise<boolean> {
+  return seat != null && (await run.store.values.get<boolean>(ENDED_BY_LEAD_KEY)) === true;
+}
+
+/** Another worker may have written files of its own meanwhile: only who is the run's own process writes it whole. */
+async function endMeta(
+  { run, meta, seat }: PreparedRun,
+  { isOwn, isFinished }: { isOwn: boolean; isFinished: boolean },
+): Promise<void> {
+  const { values } = run.store;
+  const current = isOwn ? meta : ((await loadMeta(values)) ?? meta);
+  await saveMeta(values, { ...current, isFinished });
+  if (seat != null && isOwn && isFinished) await values.set(ENDED_BY_LEAD_KEY, true);
+}
+
 function addFile(meta: PreparedRun['meta'], path: string): void {
   if (!meta.exports.includes(path)) meta.exports.push(path);
 }
 
 /** Files that the run of the same name has written: they may be replaced. */
-async function filesOf({ storageDir, run: name }: CrawlJob, ports: Ports): Promise<ReadonlySet<string>> {
-  const store = await readRun({ storageDir, name, durability: 'normal', ports });
+async function filesOf(job: CrawlJob, ports: Ports): Promise<ReadonlySet<string>> {
+  const store = await readRunAt(job, ports);
   if (store === null) return new Set();
   const meta = await loadMeta(store.values);
   const followed = await followedFiles(store.values);
@@ -184,12 +222,14 @@ async function filesOf({ storageDir, run: name }: CrawlJob, ports: Ports): Promi
   return new Set([...(meta?.exports ?? []), ...followed]);
 }
 
-async function sayHowItBegins({ isResumed, job, run }: PreparedRun, { ports }: CommandContext): Promise<void> {
+async function sayHowItBegins(prepared: PreparedRun, { ports }: CommandContext): Promise<void> {
+  const { isResumed, job, run } = prepared;
   if (job.samplePages !== null)
     ports.log.info(`A sample: ${job.samplePages} pages of each resource at most, into run "${job.run}".`);
   if (!isResumed) return;
   const { total, pending } = await run.store.queue.counts();
-  ports.log.info(`Continuing run "${job.run}": ${total - pending} of ${total} requests are done.`);
+  const how = prepared.seat != null && !isOwnProcess(prepared) ? 'Joining' : 'Continuing';
+  ports.log.info(`${how} run "${job.run}": ${total - pending} of ${total} requests are done.`);
 }
 
 type ExportSurroundings = { own: ReadonlySet<string>; followed: ReadonlySet<string>; context: CommandContext };

@@ -11,8 +11,9 @@ import type { RouteRegistry } from '../routes/registry.ts';
 import type { NewRequest, QueueCounts } from '../storage/store.ts';
 import { type Composition, compose } from './compose.ts';
 import { feedSeeds, feedSources } from './feed.ts';
+import { feedShared } from './feed-shared.ts';
 import { watchCrawl } from './live-page.ts';
-import type { PreparedRun } from './prepare-run.ts';
+import { isOwnProcess, type PreparedRun } from './prepare-run.ts';
 import { progressFacts } from './progress-facts.ts';
 import { type FeedState, loadFeed, saveFeed } from './run-meta.ts';
 import { RunMonitor } from './run-monitor.ts';
@@ -64,7 +65,8 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     store: run.store,
     routes,
     plain,
-    isJoiner: job.join,
+    isJoiner: !isOwnProcess(prepared),
+    seat: prepared.seat ?? null,
     ports,
     origins,
     kept: options.kept,
@@ -88,7 +90,8 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     store: run.store,
     input: job.input,
     ports,
-    isJoiner: job.join,
+    isJoiner: !isOwnProcess(prepared),
+    isShared: prepared.seat != null,
     onLimit: end,
   });
   const stopped = onceAborted(signal, () => {
@@ -112,6 +115,7 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
       log: ports.log,
     });
     await monitor.start();
+    prepared.seat?.start((error) => crawler.fail(error));
     await watchCrawl(options.live, {
       prepared,
       ports,
@@ -152,13 +156,24 @@ async function unlessStopped(feeding: Promise<void>): Promise<void> {
   }
 }
 
-async function feedAll(
+async function feedAll(options: CrawlRunOptions, { composition, feed, origins, signal }: Feeding): Promise<void> {
+  const { prepared, context } = options;
+  const { job, seat } = prepared;
+  const { clock, log } = context.ports;
+  if (seat) {
+    const feedOnce = (until: AbortSignal) => feedAlone(options, { composition, feed, origins, signal: until });
+    return feedShared({ seat, composition, feed, origins, feedOnce, clock, log, signal });
+  }
+  // Whoever joins works; the run's own process reads the sources.
+  if (feed.isDone || job.join) return;
+  await feedAlone(options, { composition, feed, origins, signal });
+}
+
+async function feedAlone(
   { prepared, context, seeds }: CrawlRunOptions,
   { composition, feed, origins, signal }: Feeding,
 ): Promise<void> {
   const { job, run } = prepared;
-  // Whoever joins works; the run's own process reads the sources.
-  if (feed.isDone || job.join) return;
   const { queue } = composition;
   const { values } = run.store;
   const close = queue.openSource();

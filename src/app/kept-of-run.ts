@@ -1,7 +1,8 @@
 import type { CrawlJob } from '../config/crawl-job.ts';
 import type { Ports } from '../core/ports.ts';
 import { KeptResponses } from '../crawl/kept-responses.ts';
-import { PREVIOUS_SUFFIX, readRun } from '../storage/runs.ts';
+import { PREVIOUS_SUFFIX } from '../storage/runs.ts';
+import { readRunAt } from './run-access.ts';
 import { loadMeta, type RunMeta } from './run-meta.ts';
 
 /** What a run with --refresh asks by; to be closed after it. */
@@ -11,12 +12,12 @@ const NOTHING: KeptOfRun = { responses: null, close: async () => {} };
 
 /** Opens what the finished run before, of the same input, has kept; nothing without --refresh. */
 export async function openKept(
-  { refresh, storageDir, run }: Pick<CrawlJob, 'refresh' | 'storageDir' | 'run'>,
+  { refresh, ...place }: Pick<CrawlJob, 'refresh' | 'storageDir' | 'run' | 'database'>,
   { fingerprint }: Pick<RunMeta, 'fingerprint'>,
   ports: Ports,
 ): Promise<KeptOfRun> {
   if (!refresh) return NOTHING;
-  const store = await readRun({ storageDir, name: run + PREVIOUS_SUFFIX, durability: 'normal', ports });
+  const store = await readRunAt({ ...place, run: place.run + PREVIOUS_SUFFIX }, ports);
   const meta = store === null ? null : await loadMeta(store.values);
   const isUsable = meta?.isFinished === true && meta.fingerprint === fingerprint;
   const close = async (): Promise<void> => store?.close();

@@ -9,12 +9,14 @@ import { ExportProgress } from '../report/export-progress.ts';
 import { printSummary } from '../report/print-summary.ts';
 import { createRecorder, type RecorderState } from '../report/recorder.ts';
 import { buildSummary } from '../report/summary.ts';
-import { isRunInUse, openRun, readRun, runPaths } from '../storage/runs.ts';
+import { runPaths } from '../storage/runs.ts';
 import type { RunStore } from '../storage/store.ts';
 import { RECORDER_KEY } from './compose.ts';
+import { noSuchRun } from './existing-run.ts';
 import { failureGroupsOf } from './failures-of.ts';
 import { followedFiles, forgetFollowed } from './follow-outputs.ts';
 import { hostConfigs } from './host-configs.ts';
+import { isRunInUseAt, openRunAt, readRunAt } from './run-access.ts';
 import { loadFeed, loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
 import { mainDataset, writeExports } from './write-exports.ts';
 
@@ -66,10 +68,9 @@ async function endFollowing(
   { job, store, ports }: { job: ExportJob; store: RunStore; ports: Ports },
 ): Promise<void> {
   if (!(await followedFiles(store.values)).includes(path)) return;
-  const { storageDir, run: name } = job;
-  if (await isRunInUse({ storageDir, name, clock: ports.clock }))
+  if (await isRunInUseAt(job, ports))
     throw new UsageError(`"${path}" follows the crawl that is under way: choose another name, or wait for its end`);
-  const run = await openRun({ storageDir, name, durability: 'normal', ports });
+  const run = await openRunAt(job, ports);
   try {
     await forgetFollowed(run.store.values, path);
   } finally {
@@ -93,14 +94,13 @@ async function summaryFromStore(
   job: StatusJob,
   { store, meta, context }: { store: RunStore; meta: RunMeta; context: CommandContext },
 ): Promise<Summary> {
-  const { clock } = context.ports;
   const input = inputSchema.parse(meta.document);
   const hostConfig = hostConfigs(input.hosts);
   const stored = await store.values.get<RecorderState>(RECORDER_KEY);
   const recorder = stored ?? createRecorder({ ports: context.ports, run: job.run }).toState();
   const feed = await loadFeed(store.values);
   const counts = await store.queue.counts();
-  const isRunning = await isRunInUse({ storageDir: job.storageDir, name: job.run, clock });
+  const isRunning = await isRunInUseAt(job, context.ports);
   const isFinished = counts.pending === 0 && feed.isDone;
   return buildSummary({
     recorder: { ...recorder, failures: await failureGroupsOf(store.datasets) },
@@ -112,19 +112,17 @@ async function summaryFromStore(
     hostConcurrency: (host) => hostConfig(host).maxConcurrency,
     input: { lines: feed.lines, malformed: feed.malformed, duplicates: feed.duplicates },
     skipReasons: await store.queue.skipReasons(),
+    workers: (await store.workerShares?.()) ?? null,
     exports: meta.exports,
   });
 }
 
 async function look(place: RunPlace, { ports }: CommandContext): Promise<{ store: RunStore; meta: RunMeta }> {
-  const { storageDir, run: name } = place;
-  const store = await readRun({ storageDir, name, durability: 'normal', ports });
+  const store = await readRunAt(place, ports);
   const meta = store === null ? null : await loadMeta(store.values);
   if (store !== null && meta !== null) return { store, meta };
   await store?.close();
-  throw new UsageError(
-    `There is no run "${name}" in ${storageDir}. --run names another run, --storage-dir another folder.`,
-  );
+  throw noSuchRun(place);
 }
 
 /**
@@ -149,10 +147,9 @@ async function rememberFiles(
   place: RunPlace,
   { context, files }: { context: CommandContext; files: readonly string[] },
 ): Promise<void> {
-  const { storageDir, run: name } = place;
   const { ports } = context;
-  if (files.length === 0 || (await isRunInUse({ storageDir, name, clock: ports.clock }))) return;
-  const run = await openRun({ storageDir, name, durability: 'normal', ports });
+  if (files.length === 0 || (await isRunInUseAt(place, ports))) return;
+  const run = await openRunAt(place, ports);
   try {
     const meta = await loadMeta(run.store.values);
     if (meta !== null) await saveMeta(run.store.values, { ...meta, exports: [...meta.exports, ...files] });

@@ -5,10 +5,24 @@ import { secretsStillMissing, storableDocument } from '../config/storable-docume
 import { UsageError } from '../core/errors.ts';
 import type { Ports } from '../core/ports.ts';
 import { moveToPrevious, type OpenRun, openRun, runExists } from '../storage/runs.ts';
+import type { WorkRun } from './run-access.ts';
 import { loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
+import type { SharedSeat } from './shared-seat.ts';
 
 /** A run that is locked and open, and the job as it is to be done: a resumed one is what the run has stored. */
-export type PreparedRun = { run: OpenRun; meta: RunMeta; job: CrawlJob; isResumed: boolean };
+export type PreparedRun = {
+  run: WorkRun;
+  meta: RunMeta;
+  job: CrawlJob;
+  isResumed: boolean;
+  /** Of a run that several workers share; null or left out = the run is this machine's. */
+  seat?: SharedSeat | null;
+};
+
+/** @returns whether this process is the run's own: it reads the sources, keeps the record and writes the files */
+export function isOwnProcess({ job, seat }: PreparedRun): boolean {
+  return seat ? seat.isLead : !job.join;
+}
 
 /**
  * Opens the run a job asks for: continues an unfinished one of the same input, keeps a finished one as previous and
@@ -63,7 +77,8 @@ async function beginAnew(job: CrawlJob, { run, stored, wanted, ports }: Beginnin
   return { run: fresh, meta, job: asked, isResumed: false };
 }
 
-function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'fingerprint' | 'exports'>): RunMeta {
+/** What a run remembers of the job it is begun with. */
+export function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'fingerprint' | 'exports'>): RunMeta {
   const { baseDir, inputs } = job;
   const source = job.source === 'routes' ? 'routes' : 'given';
   return {
@@ -84,7 +99,7 @@ function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'fingerpr
  * The job as stored, with what the command line sets now laid over it.
  * @throws UsageError when a secret is missing that was given when it was begun
  */
-function resumedJob(job: CrawlJob, stored: RunMeta): CrawlJob {
+export function resumedJob(job: CrawlJob, stored: RunMeta): CrawlJob {
   // A job that names its input anew brings its secrets along.
   const refresh = job.refresh || stored.refresh === true;
   if (job.source !== 'resume') return { ...job, source: stored.source, refresh };
@@ -105,7 +120,7 @@ function noSuchRun({ run, storageDir }: CrawlJob): UsageError {
   );
 }
 
-function otherInput({ run }: CrawlJob): UsageError {
+export function otherInput({ run }: CrawlJob): UsageError {
   return new UsageError(
     `Run "${run}" is unfinished and was begun with another input. Resume it (\`millrace crawl --run ${run}\`), give this one a name of its own (--run NAME), or begin anew (--fresh; the unfinished one is kept as ${run}.previous).`,
   );

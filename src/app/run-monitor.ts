@@ -7,6 +7,7 @@ import { type Composition, RECORDER_KEY, SLOTS_KEY } from './compose.ts';
 import { SlotWatch } from './slot-watch.ts';
 
 const EVERY_MS = 250;
+const SHARED_EVERY_MS = SECOND_MS;
 const SAVE_EVERY_MS = 5 * SECOND_MS;
 // A share says nothing of the first few.
 const LEAST_HANDLED_FOR_SHARE = 100;
@@ -17,6 +18,8 @@ export type RunMonitorOptions = {
   input: Input;
   ports: Ports;
   isJoiner: boolean;
+  /** Several workers look at the same counters: less often. */
+  isShared?: boolean;
   /** The crawl has to end before all is done, and why. */
   onLimit: (reason: string) => void;
 };
@@ -63,7 +66,8 @@ export class RunMonitor {
   }
 
   #arm(): void {
-    this.#cancel = this.#options.ports.clock.schedule(EVERY_MS, () => {
+    const everyMs = this.#options.isShared ? SHARED_EVERY_MS : EVERY_MS;
+    this.#cancel = this.#options.ports.clock.schedule(everyMs, () => {
       this.#looking = this.#look()
         .then(() => {
           if (!this.#isStopped) this.#arm();

@@ -52,6 +52,7 @@ async function factsOf(
     recorder,
     queue: counts,
     datasets: await run.store.datasets.list(),
+    workers: (await run.store.workerShares?.()) ?? null,
     snapshots,
     maxConcurrency,
     hostConcurrency: (host) => hostConfig(host).maxConcurrency,

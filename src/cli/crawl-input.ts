@@ -51,7 +51,8 @@ export async function decideInput(
   const operands = given.filter((operand) => operand.kind !== 'document');
   if (given.length > 0) return { source: 'given', document, documentIsDefault: false, operands };
   const nothing = { document: null, documentIsDefault: false, operands };
-  if (place.runGiven && (await exists(join(place.storageDir, 'runs', place.run))))
+  // Of a database only the app can say whether it has the run.
+  if (place.runGiven && (place.database || (await exists(join(place.storageDir, 'runs', place.run)))))
     return { source: 'resume', ...nothing };
   const inputJson = join(place.storageDir, 'key_value_stores', 'default', 'INPUT.json');
   if (await exists(inputJson)) return { source: 'given', document: inputJson, documentIsDefault: true, operands };

@@ -67,7 +67,8 @@ function samplePagesOf(args: Arguments): number | null {
   throw new UsageError(`--sample must be a whole number of pages, 1 or more, not "${text}".`);
 }
 
-function metricsPortOf(args: Arguments, env: Surroundings['env']): Pick<CrawlJob, 'metricsPort'> {
+/** @throws UsageError when it is no port */
+export function metricsPortOf(args: Arguments, env: Surroundings['env']): Pick<CrawlJob, 'metricsPort'> {
   const text = args.text('--metrics-port');
   if (text !== undefined) return { metricsPort: portOf('--metrics-port', text) };
   const byEnvironment = env.MILLRACE_METRICS_PORT;

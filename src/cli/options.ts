@@ -3,6 +3,7 @@ export const COMMAND_SUMMARIES = {
   crawl: 'Crawl URLs, a file of them, an input document, or the routes (the default command)',
   export: "Write a run's datasets to files",
   status: 'Show what a run has done and has left',
+  worker: 'Work on a run that a crawl with --database has begun, as one of several',
   'retry-failed': "Put a run's failed requests back and crawl them",
   revalidate: 'Move records that fit a corrected schema out of dataset "invalid", without a request',
   init: 'Start an input document from an OpenAPI document, or from one URL',
@@ -51,6 +52,11 @@ const storageDir = {
   flags: '--storage-dir <folder>',
   group: RUN,
   help: 'Folder of all runs (default: CRAWLEE_STORAGE_DIR, or "storage")',
+} satisfies OptionDefinition;
+const database = {
+  flags: '--database <url>',
+  group: RUN,
+  help: 'Keep the run on this PostgreSQL, where any number of workers share it (default: MILLRACE_DATABASE_URL); ?schema=NAME for another schema than millrace',
 } satisfies OptionDefinition;
 const output = {
   flags: '--output <file>',
@@ -161,6 +167,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     ...pace,
     run,
     storageDir,
+    database,
     { flags: '--fresh', group: RUN, help: 'Start anew; the run there is becomes <name>.previous' },
     {
       flags: '--refresh',
@@ -195,6 +202,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
   export: [
     run,
     storageDir,
+    database,
     {
       flags: '--dataset <name>',
       group: OUTPUT,
@@ -238,6 +246,7 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     ...pace,
     run,
     storageDir,
+    database,
     output,
     ...csv,
     force,
@@ -253,10 +262,31 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     },
     run,
     storageDir,
+    database,
     { flags: '--json', group: OUTPUT, help: 'What became of the records as one JSON document on stdout' },
     ...messages,
   ],
-  status: [run, storageDir, { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document' }, ...messages],
+  status: [
+    run,
+    storageDir,
+    database,
+    { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document' },
+    ...messages,
+  ],
+  worker: [
+    { flags: '--header <name: value>', group: WHAT, path: 'headers', reads: 'header', repeatable: true },
+    ...pace,
+    run,
+    storageDir,
+    database,
+    {
+      flags: '--metrics-port <port>',
+      group: OUTPUT,
+      help: 'Serve /metrics for Prometheus, /healthz and /readyz on this port while it crawls (0 = any free one)',
+    },
+    { flags: '--json', group: OUTPUT, help: 'The summary as one JSON document on stdout, all else on stderr' },
+    ...messages,
+  ],
   init: [
     { flags: '--output <file>', group: OUTPUT, help: 'Write it to this file (default: stdout)' },
     { flags: '--force', group: OUTPUT, help: 'Replace a file that is there' },

@@ -1,6 +1,4 @@
 import { resolve } from 'node:path';
-import { loadInput } from '../config/load-input.ts';
-import { emptyDocument } from '../config/parse-settings.ts';
 import type { RetryJob } from '../config/run-jobs.ts';
 import { UsageError } from '../core/errors.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/units.ts';
@@ -8,8 +6,7 @@ import type { Arguments } from './arguments.ts';
 import { contextOf } from './context.ts';
 import { exitCodeOf } from './crawl.ts';
 import { loadApp } from './load-app.ts';
-import { csvOf, outputsOf } from './outputs.ts';
-import { overridesOf } from './overrides.ts';
+import { resumingJob } from './resuming-job.ts';
 import type { Edge } from './run-cli.ts';
 import { runPlaceOf } from './run-place.ts';
 
@@ -46,31 +43,7 @@ function selectionOf(args: Arguments, { ports }: Pick<Edge, 'ports'>): RetryJob[
 
 /** @throws UsageError when an option's value is not usable */
 export function retryJob(args: Arguments, edge: Pick<Edge, 'cwd' | 'env' | 'ports'>): RetryJob {
-  const overrides = overridesOf(args);
-  const isQuiet = args.has('--quiet');
-  return {
-    selection: selectionOf(args, edge),
-    crawl: {
-      ...loadInput(emptyDocument(), overrides),
-      ...runPlaceOf(args, edge),
-      runGiven: true,
-      baseDir: edge.cwd,
-      source: 'resume',
-      inputs: [],
-      outputs: outputsOf(args.list('--output'), edge.cwd),
-      csv: csvOf(args),
-      fresh: false,
-      refresh: false,
-      samplePages: null,
-      join: false,
-      exportAtEnd: !args.has('--no-export'),
-      report: null,
-      force: args.has('--force'),
-      json: args.has('--json'),
-      progress: isQuiet ? 'off' : 'auto',
-      quiet: isQuiet,
-    },
-  };
+  return { selection: selectionOf(args, edge), crawl: resumingJob(args, edge) };
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };

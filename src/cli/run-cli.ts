@@ -24,6 +24,7 @@ const MODULES: Record<CommandName, () => Promise<CommandModule>> = {
   crawl: () => import('./crawl.ts'),
   export: () => import('./export.ts'),
   status: () => import('./status.ts'),
+  worker: () => import('./worker.ts'),
   'retry-failed': () => import('./retry-failed.ts'),
   revalidate: () => import('./revalidate.ts'),
   init: () => import('./init.ts'),

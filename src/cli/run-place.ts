@@ -11,7 +11,7 @@ const DEFAULT_STORAGE_DIR = 'storage';
 const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /**
- * The run that --run and --storage-dir (or CRAWLEE_STORAGE_DIR) name.
+ * The run that --run and --storage-dir (or CRAWLEE_STORAGE_DIR), or --database, name.
  * @throws UsageError when the name cannot be a folder's
  */
 export function runPlaceOf(args: Arguments, edge: Pick<Edge, 'cwd' | 'env'>): RunPlace {
@@ -22,5 +22,17 @@ export function runPlaceOf(args: Arguments, edge: Pick<Edge, 'cwd' | 'env'>): Ru
     );
   }
   const folder = args.text('--storage-dir') || edge.env.CRAWLEE_STORAGE_DIR || DEFAULT_STORAGE_DIR;
-  return { run, storageDir: resolve(edge.cwd, folder) };
+  return { run, storageDir: resolve(edge.cwd, folder), ...databaseOf(args, edge) };
+}
+
+/** The PostgreSQL that --database or MILLRACE_DATABASE_URL names. @throws UsageError when it is no URL of one */
+function databaseOf(args: Arguments, { env }: Pick<Edge, 'env'>): Pick<RunPlace, 'database'> {
+  const database = args.text('--database') || env.MILLRACE_DATABASE_URL;
+  if (!database) return {};
+  const url = URL.canParse(database) ? new URL(database) : null;
+  // The text is not repeated: it may hold a password.
+  if (url?.protocol === 'postgres:' || url?.protocol === 'postgresql:') return { database };
+  throw new UsageError(
+    `${args.has('--database') ? '--database' : 'MILLRACE_DATABASE_URL'}: must be a URL such as postgres://user@host:5432/database.`,
+  );
 }

@@ -62,6 +62,10 @@ export type CrawlJob = {
   runGiven: boolean;
   /** Absolute. */
   storageDir: string;
+  /** As in RunPlace. */
+  database?: string | null;
+  /** Only works on a shared run: adds nothing, writes no files. */
+  workOnly?: boolean;
   fresh: boolean;
   /** Keep responses that have validators, and ask only for what has changed since the finished run before. */
   refresh: boolean;

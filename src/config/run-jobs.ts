@@ -1,8 +1,14 @@
 import type { CrawlJob, CsvSpec, OutputFormatSpec, OutputSpec } from './crawl-job.ts';
 import type { Input } from './input-schema.ts';
 
-/** A run in a storage folder. */
-export type RunPlace = { run: string /** Absolute. */; storageDir: string };
+/** A run, in a storage folder or on a PostgreSQL. */
+export type RunPlace = {
+  run: string;
+  /** Absolute. */
+  storageDir: string;
+  /** URL of the PostgreSQL that holds the run, perhaps with a password: never shown. null or left out = the folder. */
+  database?: string | null;
+};
 
 /** What `export` is asked to do. */
 export type ExportJob = RunPlace & {

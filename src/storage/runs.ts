@@ -162,7 +162,8 @@ async function discard(folder: string): Promise<void> {
   }
 }
 
-async function createFolder(folder: string): Promise<void> {
+/** @throws EnvironmentError when it cannot be created */
+export async function createFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {

@@ -184,11 +184,16 @@ export interface ValueStore {
   entries<T>(prefix: string): Promise<[string, T][]>;
 }
 
+/** What one worker has done of a shared run: requests handled, records written. */
+export type WorkerShare = { id: string; requests: number; records: number };
+
 /** All of one run. */
 export interface RunStore {
   readonly queue: QueueStore;
   readonly datasets: DatasetStore;
   readonly values: ValueStore;
+  /** What each worker has done, in the order they came; only where several may share a run. */
+  workerShares?(): Promise<WorkerShare[]>;
   /** Flushes and releases everything. Idempotent. */
   close(): Promise<void>;
 }

@@ -6,10 +6,8 @@ import { databasePlace } from './database-url.ts';
 import { explainPostgresError, failureKind } from './errors.ts';
 
 export type PostgresOptions = {
-  /** postgres://user:password@host:port/database */
+  /** postgres://user:password@host:port/database; `?schema=name` names the schema of all tables (default millrace) */
   url: string;
-  /** Where all tables are; default "millrace". */
-  schema?: string;
   ports: Ports;
   /** How long a server may be away before an operation gives up, ms; default 15 minutes. */
   patienceMs?: number;
@@ -27,7 +25,6 @@ export type Transaction = {
   run(sql: string, parameters?: readonly Parameter[]): void;
 };
 
-export const DEFAULT_SCHEMA = 'millrace';
 const DEFAULT_PATIENCE_MS = 15 * MINUTE_MS;
 const DEFAULT_CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
@@ -66,9 +63,10 @@ export class PostgresDatabase {
   #isClosed = false;
 
   constructor(options: PostgresOptions) {
-    const { url, schema = DEFAULT_SCHEMA, ports, maxConnections = DEFAULT_CONNECTIONS } = options;
+    const { ports, maxConnections = DEFAULT_CONNECTIONS } = options;
+    const { url, schema, shown } = databasePlace(options.url);
     this.schema = pg.escapeIdentifier(schema);
-    this.shown = databasePlace(url).shown;
+    this.shown = shown;
     this.#ports = ports;
     this.#patienceMs = options.patienceMs ?? DEFAULT_PATIENCE_MS;
     this.#pool = new pg.Pool({

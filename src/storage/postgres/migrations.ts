@@ -16,7 +16,7 @@ const MIGRATIONS: readonly Migration[] = [
   (schema) => [
     `CREATE TABLE ${schema}.run (
        id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE,
-       created_at bigint NOT NULL
+       created_at bigint NOT NULL, lead_id integer, lead_until bigint
      )`,
     `CREATE TABLE ${schema}.worker (
        id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, run_id integer NOT NULL, title text NOT NULL,

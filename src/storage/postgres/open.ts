@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../core/clock.ts';
-import type { RunStore } from '../store.ts';
+import type { RunStore, WorkerShare } from '../store.ts';
 import { Counters } from './counters.ts';
 import { PostgresDatabase, type PostgresOptions } from './database.ts';
 import { PostgresDatasets } from './datasets.ts';
@@ -28,14 +28,14 @@ export type PostgresRunOptions = PostgresOptions & {
   clock?: Clock;
 };
 
-/** What each worker of a run has done. */
-export type WorkerShare = { id: string; requests: number; records: number };
-
 /** A run on PostgreSQL, as one worker has it open. */
 export type PostgresRunStore = RunStore & {
   /** Says that this worker is alive; a few times a minute. @throws EnvironmentError when another version took over */
   heartbeat(): Promise<void>;
-  /** What each worker has done, in the order they came. */
+  /** Asks for the lead of the run, or keeps it. @returns whether this worker has it */
+  lead(): Promise<boolean>;
+  /** Others may add requests later: a claim that finds nothing then says to look again. */
+  expectMore(isExpected: boolean): void;
   workerShares(): Promise<WorkerShare[]>;
   /** Whether a worker other than this one is at work. */
   hasOtherWorkers(): Promise<boolean>;
@@ -98,13 +98,15 @@ function buildStore(database: PostgresDatabase, { registry, runId, workerId, opt
     datasets: new PostgresDatasets({ ...parts, storedRequest: (requestId) => queue.stored(requestId) }),
     values: new PostgresValues(database, tables),
     heartbeat: () => registry.heartbeat(workerId),
+    lead: () => registry.lead(runId, workerId),
+    expectMore: (isExpected) => queue.expectMore(isExpected),
     workerShares: () => sharesOf(registry, counters, runId),
     hasOtherWorkers: async () => (await registry.workers(runId)).some(({ id, isAlive }) => isAlive && id !== workerId),
     close: async () => {
       if (!isOpen) return;
       isOpen = false;
       try {
-        if (workerId !== NO_WORKER) await registry.endWorker(workerId);
+        if (workerId !== NO_WORKER) await registry.endWorker(runId, workerId);
       } finally {
         await database.close();
       }

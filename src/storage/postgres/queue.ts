@@ -40,6 +40,7 @@ type StoredRow = {
 
 const ADDS_A_TRANSACTION = 1_000;
 const TOKEN_BYTES = 6;
+const LOOK_AGAIN_MS = 500;
 
 /** The request queue of one run, as one of its workers sees it. */
 export class PostgresQueue implements QueueStore {
@@ -50,6 +51,7 @@ export class PostgresQueue implements QueueStore {
   readonly #handled: HandledRequests;
   /** What takes leases away or prolongs them: one at a time, so that they do not wait for one another in a circle. */
   readonly #line = new Line();
+  #expectsMore = false;
   #nextToken = randomBytes(TOKEN_BYTES).readUIntBE(0, TOKEN_BYTES);
 
   constructor(parts: QueueParts) {
@@ -68,8 +70,15 @@ export class PostgresQueue implements QueueStore {
     return results;
   }
 
-  claim(options: ClaimOptions): Promise<Claim> {
-    return this.#claims.claim(options, this.#nextToken++);
+  async claim(options: ClaimOptions): Promise<Claim> {
+    const claim = await this.#claims.claim(options, this.#nextToken++);
+    if (claim.nextDueAtMs !== null || !this.#expectsMore) return claim;
+    return { ...claim, nextDueAtMs: this.#parts.time.localMs + LOOK_AGAIN_MS };
+  }
+
+  /** Others may add requests later: a claim that finds nothing then says to look again. */
+  expectMore(isExpected: boolean): void {
+    this.#expectsMore = isExpected;
   }
 
   async commit(units: readonly UnitOfWork[]): Promise<CommitResult[]> {

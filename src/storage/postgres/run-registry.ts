@@ -3,6 +3,9 @@ import { createRunTables, LOCK_CLASS, requireSameVersion, WORKER_GONE_MS } from 
 import { RUN_TABLES } from './run-tables.ts';
 import { DB_NOW_MS } from './time.ts';
 
+// Kept by a heartbeat every second.
+const LEAD_MS = 15_000;
+
 /** A worker as it is shown: title is its machine and process. */
 export type WorkerRow = { id: number; title: string; isAlive: boolean };
 
@@ -80,7 +83,24 @@ export class RunRegistry {
     if (row !== undefined) requireSameVersion(row.version, this.#database);
   }
 
-  async endWorker(workerId: number): Promise<void> {
+  /**
+   * Asks for the lead of a run, or keeps it: the lead adds the input and writes the files, and others take over from one
+   * that is not heard of.
+   */
+  async lead(runId: number, workerId: number): Promise<boolean> {
+    const rows = await this.#database.rows(
+      `UPDATE ${this.#run} SET lead_id = $2, lead_until = ${DB_NOW_MS} + ${LEAD_MS} WHERE id = $1
+       AND (lead_id IS NULL OR lead_id = $2 OR lead_until < ${DB_NOW_MS}) RETURNING id`,
+      [runId, workerId],
+    );
+    return rows.length > 0;
+  }
+
+  async endWorker(runId: number, workerId: number): Promise<void> {
+    await this.#database.rows(`UPDATE ${this.#run} SET lead_id = NULL WHERE id = $1 AND lead_id = $2`, [
+      runId,
+      workerId,
+    ]);
     await this.#database.rows(`UPDATE ${this.#worker} SET ended_at = ${DB_NOW_MS} WHERE id = $1`, [workerId]);
   }
 
