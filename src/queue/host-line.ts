@@ -14,6 +14,8 @@ export class HostLine {
   readonly sessionId: string | null;
   readonly buffer = new Fifo<LeasedRequest>();
   state: LineState = 'idle';
+  /** While it waits for a time: monotonic, ms. */
+  dueAtMs = 0;
   /** Whether it waits, so that what it has at hand is of no use now. */
   isAside = false;
   /** When the present head got to the front; for the time it waits for a slot. */

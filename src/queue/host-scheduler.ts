@@ -11,6 +11,8 @@ export type Taken = { request: LeasedRequest; key: string; politenessMs: number;
 /** Asked for more than this in the future, more than 2 s of a host's work is never kept at hand. */
 const APPETITE_HORIZON_MS = 2_000;
 const LEAST_AT_HAND = 8;
+/** A wait that ends so soon is not worth asking before. */
+const SOON_MS = 20;
 
 /**
  * Whose turn it is. Hosts with requests at hand take turns; one that must wait stands aside until its time and never
@@ -90,7 +92,10 @@ export class HostScheduler {
 
   /** @returns a request that may be sent now and whose grant is taken; null when none may */
   take(nowMs: number): Taken | null {
-    for (let due = this.#timed.popDue(nowMs); due !== undefined; due = this.#timed.popDue(nowMs)) this.#goOn(due);
+    for (let due = this.#timed.popDue(nowMs); due !== undefined; due = this.#timed.popDue(nowMs)) {
+      // One that went on before its time may wait for another by now.
+      if (due.state === 'timed' && due.dueAtMs <= nowMs) this.#goOn(due);
+    }
     for (let line = this.#ready.shift(); line !== undefined; line = this.#ready.shift()) {
       const taken = this.#takeFrom(line, nowMs);
       if (taken !== null) return taken;
@@ -98,13 +103,12 @@ export class HostScheduler {
     return null;
   }
 
-  /** A request of the host has ended: a line that was full may go on. */
+  /** A request of the host has ended: a line that was full, or waits for longer than that may have ended, asks again. */
   released(host: string, nowMs: number): void {
     const line = this.#lines.get(host);
-    if (line?.state === 'full') this.#makeReady(line, nowMs);
+    if (line !== undefined && mayGoOn(line, nowMs)) this.#makeReady(line, nowMs);
     if (this.#bound.size === 0) return;
-    for (const bound of this.#bound.get(host)?.values() ?? [])
-      if (bound.state === 'full') this.#makeReady(bound, nowMs);
+    for (const bound of this.#bound.get(host)?.values() ?? []) if (mayGoOn(bound, nowMs)) this.#makeReady(bound, nowMs);
   }
 
   /**
@@ -219,6 +223,7 @@ export class HostScheduler {
       return;
     }
     line.state = 'timed';
+    line.dueAtMs = askAgainAtMs;
     this.#timed.push(askAgainAtMs, line);
     if (askAgainAtMs - nowMs <= APPETITE_HORIZON_MS) return;
     if (line.sessionId === null) {
@@ -327,4 +332,9 @@ export class HostScheduler {
     }
     return lines;
   }
+}
+
+/** The wait may be for an answer that is long in coming: that of the lone request after a refusal. */
+function mayGoOn(line: HostLine, nowMs: number): boolean {
+  return line.state === 'full' || (line.state === 'timed' && line.dueAtMs - nowMs > SOON_MS);
 }

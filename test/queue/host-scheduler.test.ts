@@ -81,6 +81,30 @@ test('a full host goes on when one of its requests has ended, and not before', (
   expect(scheduler.take(7)?.request.host).toBe('a.test');
 });
 
+test('a host that waits for long is asked again when one of its requests has ended: the wait may have been for that', () => {
+  answers.set('a.test', 2_000);
+  scheduler.add([leased('a.test'), leased('a.test')], 0);
+  expect(scheduler.take(0)).toBeNull();
+  answers.delete('a.test');
+  expect(scheduler.take(100)).toBeNull();
+  scheduler.released('a.test', 100);
+  expect(scheduler.take(100)?.request.host).toBe('a.test');
+});
+
+test('a host that went on before its time and waits anew is not woken by the old time', () => {
+  answers.set('a.test', 1_000);
+  scheduler.add([leased('a.test')], 0);
+  expect(scheduler.take(0)).toBeNull();
+  answers.set('a.test', 5_000);
+  scheduler.released('a.test', 100);
+  expect(scheduler.take(100)).toBeNull();
+  answers.delete('a.test');
+  expect(scheduler.take(1_000)).toBeNull();
+  expect(scheduler.take(4_999)).toBeNull();
+  expect(scheduler.take(5_000)?.request.host).toBe('a.test');
+  expect(scheduler.nextDueAtMs).toBeNull();
+});
+
 test('counts time held back by the governor as politeness, and the rest as waiting for a slot', () => {
   answers.set('a.test', 30);
   scheduler.add([leased('a.test'), leased('a.test')], 0);
