@@ -1,6 +1,6 @@
 import { CrawlError, type Recovery } from '../core/errors.ts';
 
-/** Stable codes of what can go wrong in a declared resource; all are listed in docs/api.md. */
+/** Stable codes of what can go wrong in a declared resource; all are listed in docs/failures.md. */
 export type ApiErrorCode =
   | 'SELECTOR_NO_MATCH'
   | 'SELECTOR_NO_LIST'

@@ -124,16 +124,6 @@ export const FAILURE_KINDS: Readonly<Record<string, FailureKind>> = {
     meaning: 'The process died three times while it worked on this request',
     advice: 'Fetch it alone in a run of its own and look at its size and its route; lower maxBodyBytes.',
   },
-  ROBOTS_DISALLOWED: {
-    recovery: 'skip',
-    meaning: 'robots.txt disallows the URL',
-    advice: 'Ask the owner. --ignore-robots crawls it all the same.',
-  },
-  SESSIONS_EXHAUSTED: {
-    recovery: 'skip',
-    meaning: 'Every session or credential of the host was refused',
-    advice: CHECK_CREDENTIAL,
-  },
   HOST_GIVEN_UP: {
     recovery: 'wait',
     meaning: 'The host made no progress for stallSecs, or asked for a wait beyond maxServerWaitSecs',

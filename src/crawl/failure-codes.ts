@@ -20,8 +20,6 @@ export type FailureCode =
   | 'REDIRECT_LOOP'
   | 'BAD_LOCATION'
   | 'POISON'
-  | 'ROBOTS_DISALLOWED'
-  | 'SESSIONS_EXHAUSTED'
   | 'HOST_GIVEN_UP'
   | 'CONFIGURATION'
   | 'ABORTED'

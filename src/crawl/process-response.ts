@@ -16,12 +16,14 @@ export type ParsedReply = Reply & { body: unknown; text: string };
 
 /**
  * Refuses a response by its status.
+ * @param facts.rotations how often the request was sent as somebody else before
  * @throws RequestFailure with code HTTP_<status>
  */
-export function requireSuccess(reply: Reply, isError: (status: number) => boolean): void {
+export function requireSuccess(reply: Reply, facts: { isError: (status: number) => boolean; rotations: number }): void {
   const { status } = reply.response;
-  if (!isError(status)) return;
-  throw new RequestFailure(codeOfStatus(status), `${reply.url} answered ${status}`);
+  if (!facts.isError(status)) return;
+  const toAll = facts.rotations === 0 ? '' : `, to each of the ${facts.rotations + 1} sessions that asked`;
+  throw new RequestFailure(codeOfStatus(status), `${reply.url} answered ${status}${toAll}`);
 }
 
 /**

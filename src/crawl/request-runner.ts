@@ -283,7 +283,10 @@ export class RequestRunner {
       this.#followUps.add(job, decision.requests);
       return;
     }
-    if (decision.kind === 'usual') requireSuccess(reply, (status) => this.#user.isErrorStatus(status));
+    if (decision.kind === 'usual') {
+      const rotations = this.#rotations.get(job.leased) ?? 0;
+      requireSuccess(reply, { isError: (status) => this.#user.isErrorStatus(status), rotations });
+    }
     const { method } = job.request;
     if (route === null && handler !== null) {
       const isOpen = (type: string): boolean => this.#user.takesType(type);

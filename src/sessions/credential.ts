@@ -1,5 +1,5 @@
 import type { SessionPoolConfig } from '../config/host-schema.ts';
-import { UsageError } from '../core/errors.ts';
+import { messageOf, UsageError } from '../core/errors.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/units.ts';
 import { Health } from './health.ts';
 
@@ -26,7 +26,7 @@ export class Credential {
 
   /**
    * @returns the headers that carry it, names in lower case; the same object until `reread` finds others
-   * @throws what `reveal` throws when a reference leads nowhere
+   * @throws UsageError when a reference leads nowhere: nothing can be sent as this identity
    */
   headers(): Readonly<Record<string, string>> {
     this.#headers ??= this.#read();
@@ -45,8 +45,15 @@ export class Credential {
   }
 
   #read(): Readonly<Record<string, string>> {
-    const pairs = Object.entries(this.#template).map(([name, text]) => [name.toLowerCase(), this.#reveal(text).trim()]);
-    return Object.freeze(Object.fromEntries(pairs) as Record<string, string>);
+    try {
+      const pairs = Object.entries(this.#template).map(([name, text]) => [
+        name.toLowerCase(),
+        this.#reveal(text).trim(),
+      ]);
+      return Object.freeze(Object.fromEntries(pairs) as Record<string, string>);
+    } catch (error) {
+      throw new UsageError(`credential "${this.name}": ${messageOf(error)}`, { cause: error });
+    }
   }
 }
 

@@ -93,8 +93,10 @@ describe('the table of failures', () => {
   });
 });
 
-test('docs/failures.md lists each code with its meaning and advice', () => {
+test('docs/failures.md lists each code with its meaning and advice, and no other', () => {
   const page = readFileSync(new URL('../../docs/failures.md', import.meta.url), 'utf8');
+  const listed = [...page.matchAll(/^\| ([A-Z][A-Z_]+) \|/gm)].map(([, code]) => code);
+  expect(listed).toEqual(Object.keys(FAILURE_KINDS));
   for (const [code, { meaning, advice }] of Object.entries(FAILURE_KINDS)) {
     const row = page.split('\n').find((line) => line.startsWith(`| ${code} `));
     expect(row, code).toContain(meaning);

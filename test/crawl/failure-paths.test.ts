@@ -1,8 +1,14 @@
+import dnsPromises from 'node:dns/promises';
 import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { ProxyConfiguration } from '@crawlee/http';
+import { join } from 'node:path';
+import { CriticalError, createHttpRouter, ProxyConfiguration } from '@crawlee/http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { FAILURE_KINDS } from '../../src/core/failure-advice.ts';
+import { failureCodeOf } from '../../src/crawl/failure-codes.ts';
 import type { FailureRecord } from '../../src/crawl/failure-record.ts';
 import { defineRoute, type JsonCrawlerSettings } from '../../src/index.ts';
 import { createAuthority } from '../fixtures/servers/certificates.ts';
@@ -66,6 +72,28 @@ async function unusedUrl(): Promise<string> {
 const timeouts = (limits: Record<string, number>): JsonCrawlerSettings => ({
   hosts: { default: { timeouts: limits } },
 });
+/** The system's resolver, until the test has ended, is one whose name server is gone. */
+function nameServerIsSilent(): void {
+  const { lookup } = dnsPromises;
+  const silent = async (hostname: string): Promise<never> => {
+    throw Object.assign(new Error(`getaddrinfo EAI_AGAIN ${hostname}`), { code: 'EAI_AGAIN', hostname });
+  };
+  const use = (resolver: unknown): void => {
+    Object.assign(dnsPromises, { lookup: resolver });
+    syncBuiltinESMExports();
+  };
+  use(silent);
+  closing.push({ close: async () => use(lookup) });
+}
+
+function routerWithSchema(): JsonCrawlerSettings['requestHandler'] {
+  const router = createHttpRouter({ PAGE: z.object({ page: z.number() }) });
+  router.addDefaultHandler(({ addRequests, request }) =>
+    addRequests([{ url: request.url, label: 'PAGE', userData: { page: 'two' }, uniqueKey: 'two' }]),
+  );
+  return router as never;
+}
+
 const fails = (): never => {
   throw new Error('the handler is at fault');
 };
@@ -121,6 +149,42 @@ const rows: Row[] = [
     title: 'a connection that is refused',
     start: unusedUrl,
     expected: { code: 'CONNECTION_REFUSED', attempts: 3 },
+  },
+  {
+    title: 'a network that cannot be reached',
+    // No TCP connection can be made to the broadcast address, whatever the machine.
+    start: async () => 'http://255.255.255.255/a',
+    expected: { code: 'CONNECTION_FAILED', attempts: 3 },
+  },
+  {
+    title: 'a name server that does not answer',
+    start: async () => {
+      nameServerIsSilent();
+      return 'http://any.test/a';
+    },
+    expected: { code: 'DNS_FAILED', attempts: 3, message: expect.stringContaining('EAI_AGAIN') },
+  },
+  {
+    title: 'a URL that is not of the web',
+    start: async () => 'ftp://files.test/a',
+    expected: { code: 'INVALID_URL', attempts: 1, message: expect.stringContaining('ftp') },
+  },
+  {
+    title: 'a handler that gives a request user data which do not fit',
+    start: echo(),
+    settings: { requestHandler: routerWithSchema() },
+    expected: { code: 'INVALID_USER_DATA', attempts: 1, message: expect.stringContaining('page') },
+  },
+  {
+    title: 'a handler that aborts itself for longer than stallSecs',
+    start: echo(),
+    settings: {
+      hosts: { default: { stallSecs: 1, retry: { baseDelayMs: 300, maxDelayMs: 300 } } },
+      requestHandler: async () => {
+        throw new DOMException('gave up by itself', 'AbortError');
+      },
+    },
+    expected: { code: 'ABORTED', attempts: expect.any(Number), message: expect.stringContaining('stallSecs') },
   },
   {
     title: 'a name that does not exist',
@@ -273,6 +337,75 @@ describe('a request that failed for good is a row in failures:', () => {
     expect(await crawler.run([url])).toMatchObject({ requestsFinished: 0, requestsFailed: 0 });
     expect((await (await crawler.getDataset('failures')).getData()).items).toEqual([]);
     expect(await crawler.requestQueue?.isFinished()).toBe(true);
+  });
+});
+
+describe('a failure that ends the crawl', () => {
+  test('CRITICAL, thrown by a handler: its request stays pending', async () => {
+    const crawler = await bench.createOwn({
+      requestHandler: async () => {
+        throw new CriticalError('no use going on');
+      },
+    });
+    const error = await crawler.run([await echo()()]).catch((thrown: unknown) => thrown);
+    expect([failureCodeOf(error), (error as Error).message]).toEqual(['CRITICAL', 'no use going on']);
+    expect(await bench.countsOf(crawler)).toMatchObject({ failed: 0, pending: 1 });
+  });
+
+  test('CONFIGURATION: the file of a credential is gone by the time it is needed', async () => {
+    const url = await echo()();
+    const file = join(bench.folder, 'token.txt');
+    writeFileSync(file, 'secret-of-file');
+    const credentials = [{ name: 'only', headers: { authorization: `\${file:${file}}` } }];
+    const crawler = await bench.createOwn({
+      hosts: { default: { sessionPool: { credentials } } },
+      requestHandler: async () => {},
+    });
+    rmSync(file);
+    const error = await crawler.run([url]).catch((thrown: unknown) => thrown);
+    expect(failureCodeOf(error)).toBe('CONFIGURATION');
+    expect((error as Error).message).toContain('token.txt');
+    expect(await bench.countsOf(crawler)).toMatchObject({ failed: 0, pending: 1 });
+  });
+});
+
+/** Codes that other tests provoke: the file, and part of the test's title. */
+const ELSEWHERE: Record<string, [file: string, title: string]> = {
+  TOO_MANY_REDIRECTS: ['crawl/redirects.test.ts', 'of ten redirects are followed, of eleven not'],
+  REDIRECT_LOOP: ['crawl/redirects.test.ts', 'that lead back are named'],
+  BAD_LOCATION: ['crawl/redirects.test.ts', 'without a usable Location fail typed'],
+  HOST_GIVEN_UP: ['crawl/redirects.test.ts', 'to a host that is given up fails its own request only'],
+  POISON: ['crawl/poison.test.ts', 'each time by the same request ends with that one as POISON'],
+  CRITICAL: ['crawl/failure-paths.test.ts', 'thrown by a handler: its request stays pending'],
+  CONFIGURATION: ['crawl/failure-paths.test.ts', 'the file of a credential is gone'],
+  ENVIRONMENT: ['faults/disk-full.test.ts', 'a crawl whose disk is full ends with ENVIRONMENT'],
+  ...Object.fromEntries(
+    [
+      'UNAUTHORIZED',
+      'AUTH_FAILED',
+      'AUTH_UNREACHABLE',
+      'SELECTOR_NO_MATCH',
+      'SELECTOR_NO_LIST',
+      'REPEATED_CURSOR',
+      'REPEATED_PAGE',
+      'PARENT_FIELD_MISSING',
+      'PAGINATOR_FAILED',
+      'RESPONSE_ACTION',
+      'RESET_PAGINATION_LOOP',
+      'GRAPHQL_ERROR',
+      'SCHEMA_FROZEN',
+    ].map((code) => [code, ['api/failure-codes.test.ts', `code: '${code}'`]]),
+  ),
+};
+
+describe('every code that is documented', () => {
+  test.each(Object.keys(FAILURE_KINDS))('%s is provoked by a test, through the real crawler', (code) => {
+    if (rows.some((row) => row.expected.code === code)) return;
+    expect(ELSEWHERE, `No test provokes ${code}: add a row above`).toHaveProperty(code);
+    const [file, title] = ELSEWHERE[code]!;
+    const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+    expect(text).toContain(title);
+    expect(text).toContain(code);
   });
 });
 

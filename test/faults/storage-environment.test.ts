@@ -1,8 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -15,6 +14,7 @@ import { moveToPrevious, openRun, runExists } from '../../src/storage/runs.ts';
 import { openSqliteRun } from '../../src/storage/sqlite/open.ts';
 import type { RunStore } from '../../src/storage/store.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
+import { mountSmall } from '../fixtures/small-disk.ts';
 import { claimAll, Place, realPorts, rowsOf } from './storage/place.ts';
 import { requestOf } from './storage/task.ts';
 
@@ -70,19 +70,6 @@ describe('the write lock held by another process', () => {
     await store.close();
   });
 });
-
-/** A file system of its own; null where mounting is not permitted. */
-async function mountSmall(megabytes: number): Promise<{ folder: string; unmount: () => void } | null> {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-small-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' });
-  } catch (error) {
-    await rm(folder, { recursive: true });
-    if (process.env.CI === 'true') throw new Error('CI must permit mounting a tmpfs', { cause: error });
-    return null;
-  }
-  return { folder, unmount: () => execFileSync('umount', ['-l', folder]) };
-}
 
 describe('a full disk', () => {
   test('stops with a clear message, loses nothing committed, and the run goes on when there is room', async (context) => {

@@ -526,7 +526,7 @@ describe('mistakes in the configuration', () => {
     });
     expect(sessionPoolProblems(policy, revealFrom({ PROXY: 'gopher://u:hunter2@x' }))).toEqual([
       'sessionPool.proxyUrls: line 1 is no http, https or socks URL',
-      '${env:NOT_SET} is not set',
+      'credential "a": ${env:NOT_SET} is not set',
     ]);
     expect(sessionPoolProblems(policyOf({ proxyUrls: PROXIES }), String)).toEqual([]);
   });
