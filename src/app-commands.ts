@@ -6,6 +6,7 @@ import type { ExportJob, FailuresJob, RetryJob, RevalidateJob, StatusJob } from 
 import type { Ports } from './core/ports.ts';
 import type { Summary } from './core/summary.ts';
 import type { LiveArea } from './report/terminal.ts';
+import type { RunStore, StoredRecord } from './storage/store.ts';
 
 /** What a command of the app is handed besides its job. */
 export type CommandContext = {
@@ -20,6 +21,29 @@ export type CommandContext = {
   color: boolean;
   /** For `${env:NAME}` references alone. */
   env: Readonly<Record<string, string | undefined>>;
+  /** Left out = nobody works beside the crawl. */
+  companion?: CrawlCompanion;
+};
+
+/** What a companion is told of the run. */
+export type AccompaniedRun = {
+  store: RunStore;
+  /** The dataset that records without a dataset of their own go to. */
+  mainDataset: string;
+  /** Whether a row of the main dataset stays as it is while the crawl goes on; all do when left out. */
+  isFinal?: (row: StoredRecord) => boolean;
+  /** Ends the crawl with this error. */
+  fail: (error: unknown) => void;
+};
+
+/** Works beside a crawl on what it stores: on a platform, hands it over. */
+export type CrawlCompanion = {
+  /** Called when the run is open, before anything is sent. @returns the store that the crawl is to use */
+  begin(run: AccompaniedRun): Promise<RunStore>;
+  /** Called when the crawl stores nothing more and the run is still open. */
+  end(): Promise<void>;
+  /** Called instead of `end` when the crawl has failed. */
+  abandon(): Promise<void>;
 };
 
 /** What became of the rows of dataset `invalid`. */

@@ -10,6 +10,7 @@ import type { LivePage } from '../report/live/serve-live-page.ts';
 import { printSummary } from '../report/print-summary.ts';
 import { routes as ownRoutes } from '../routes/index.ts';
 import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
+import { accompany } from './accompany.ts';
 import type { Composition } from './compose.ts';
 import { type CrawlEnd, runCrawl } from './crawl-run.ts';
 import { compileDeclaredApi } from './declared-api.ts';
@@ -100,14 +101,15 @@ async function prepare(
 type Beginning = { practiceApiUrl: string | null; ownFiles: ReadonlySet<string>; live: LivePage | null };
 
 async function crawlPrepared(
-  prepared: PreparedRun,
+  opened: PreparedRun,
   { context, practiceApiUrl, ownFiles, live, ...own }: Surroundings & Beginning,
 ): Promise<{ summary: Summary; exitCode: 0 | 3 }> {
+  let composition: Composition | null = null;
+  const prepared = await accompany(opened, context, (error) => composition?.crawler.fail(error));
   const { job, meta, run } = prepared;
   const plain = plainListOf(job.input);
   const vault = openVault(context.env, job.baseDir);
   requireSecrets(job.input, vault);
-  let composition: Composition | null = null;
   const api = await compileDeclaredApi({
     job,
     env: context.env,
@@ -137,12 +139,14 @@ async function crawlPrepared(
   }).catch(async (error: unknown) => {
     await kept.close();
     await followed.abandon();
+    await context.companion?.abandon();
     throw error;
   });
   const isFinished = end.counts.pending === 0 && end.feed.isDone;
   const resources = isFinished && api !== null ? await api.finish(await failuresByLabel(run.store.datasets)) : [];
   await kept.close();
   await followed.finish();
+  await context.companion?.end();
   // Of several workers one writes the files, whoever has the lead by now.
   const isOwn = isOwnProcess(prepared) && !(await isEndedByLead(prepared));
   const mayExport = job.exportAtEnd && isOwn && !end.wasInterrupted;

@@ -1,5 +1,6 @@
 import type { CommandContext } from '../app-commands.ts';
 import type { KeySnapshot } from '../core/key-snapshot.ts';
+import { StopSignal } from '../core/stop-signal.ts';
 import { SECOND_MS } from '../core/units.ts';
 import type { KeptResponses } from '../crawl/kept-responses.ts';
 import type { PlainList } from '../crawl/plain-list.ts';
@@ -45,12 +46,6 @@ export type CrawlRunOptions = {
   onComposed: (composition: Composition) => void;
 };
 
-/**
- * Requests in flight get so long to end after a signal: `docker stop` kills after 10 s, and what there is has to be saved
- * by then. A second signal ends the process at once.
- */
-const DRAIN_MS = 8 * SECOND_MS;
-
 /** Feeds and runs one crawl to its end, or to where it is stopped; everything it opened but the store is closed. */
 export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
   const { prepared, context, plain, routes, reveal, conceal } = options;
@@ -95,9 +90,11 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     onLimit: end,
   });
   const stopped = onceAborted(signal, () => {
-    ports.log.info('Stopping: requests in flight get up to 8 s to end. Once more to end at once.');
+    const drainMs = signal.reason instanceof StopSignal ? signal.reason.drainMs : 0;
+    const drainText = `${drainMs / SECOND_MS} s`;
+    ports.log.info(`Stopping: requests in flight get up to ${drainText} to end. Once more to end at once.`);
     end('stopped');
-    ports.clock.schedule(DRAIN_MS, () => cutOff.abort(signal.reason));
+    ports.clock.schedule(drainMs, () => cutOff.abort(signal.reason));
   });
   const progress = startProgress({
     ports,
