@@ -33,7 +33,7 @@ export async function prepareRequest(
   const secretHeaders = Object.keys(authenticated.headers).filter(
     (name) => authenticated.headers[name] !== request.headers[name],
   );
-  return { request: authenticated, ticket, secretHeaders };
+  return { request: authenticated, ticket, secretHeaders, hasSecretBody: authenticated.payload !== request.payload };
 }
 
 function reveal(request: OutgoingRequest, { headers, vault }: PrepareContext): OutgoingRequest {

@@ -119,6 +119,11 @@ export const FAILURE_KINDS: Readonly<Record<string, FailureKind>> = {
     meaning: 'A redirect without a usable Location',
     advice: 'The fault lies with the server. Use the final URL if you know it.',
   },
+  SECRET_REDIRECTED: {
+    recovery: 'skip',
+    meaning: 'A redirect would have taken a body that holds a secret to another origin',
+    advice: 'If you trust where it leads, make that the baseUrl.',
+  },
   POISON: {
     recovery: 'skip',
     meaning: 'The process died three times while it worked on this request',

@@ -106,7 +106,7 @@ export class RequestRunner {
 
   /** @returns handled; or again = the server asked for less, or for another session: the same request goes once more */
   async run(job: Job): Promise<'handled' | 'again'> {
-    const { request, host, ticket, secretHeaders, kept, navigation } = await this.#beforeSending(job);
+    const { request, host, ticket, secrets, kept, navigation } = await this.#beforeSending(job);
     if (request === null) return this.#handleWithoutResponse(job);
     const reply = await this.#transport.send(request, {
       host,
@@ -116,7 +116,7 @@ export class RequestRunner {
       queueMs: job.taken.queueMs,
       signal: this.#signal,
       judge: this.#judgeOf(job, ticket),
-      secretHeaders,
+      ...secrets,
       revive: kept === null ? null : (response) => revived(response, kept),
       followsRedirects: navigation?.followRedirect !== false,
     });
@@ -164,7 +164,7 @@ export class RequestRunner {
       const host = url === job.leased.url ? job.leased.host : hostOf(url);
       if (job.request.skipNavigation) {
         this.#returnGrant(job);
-        return { request: null, host, ticket: null, secretHeaders: [], kept: null, navigation };
+        return { request: null, host, ticket: null, secrets: NO_SECRETS, kept: null, navigation };
       }
       const prepared = await this.#prepare(job, this.#builder.build(job, navigation));
       return { ...(await this.#withConditions(job, prepared)), host, navigation };
@@ -202,13 +202,13 @@ export class RequestRunner {
   /** Puts in what a route keeps out of the store: credentials. */
   async #prepare(job: Job, request: HttpRequest): Promise<Prepared> {
     const prepare = job.route?.prepare;
-    if (prepare === undefined) return { request, ticket: null, secretHeaders: [] };
+    if (prepare === undefined) return { request, ticket: null, secrets: NO_SECRETS };
     const { url, method, headers, body } = request;
     const outgoing = { url, method, headers: { ...headers }, payload: body === null ? null : String(body) };
     const prepared = await prepare(outgoing, { userData: job.data.userData ?? {}, signal: this.#signal });
-    const { request: secret, ticket, secretHeaders } = prepared;
+    const { request: secret, ticket, secretHeaders, hasSecretBody = false } = prepared;
     const { payload, ...sent } = secret;
-    return { request: { ...request, ...sent, body: payload }, ticket, secretHeaders };
+    return { request: { ...request, ...sent, body: payload }, ticket, secrets: { secretHeaders, hasSecretBody } };
   }
 
   /** Asks only for what has changed, where an earlier answer is kept. */
@@ -364,7 +364,12 @@ export class RequestRunner {
 }
 
 /** A request with its secrets. */
-type Prepared = Pick<PreparedRequest, 'ticket' | 'secretHeaders'> & { request: HttpRequest };
+type Prepared = Pick<PreparedRequest, 'ticket'> & { request: HttpRequest; secrets: Secrets };
+
+/** What of a request must not leave its origin. */
+type Secrets = Pick<Sending, 'secretHeaders' | 'hasSecretBody'>;
+
+const NO_SECRETS: Secrets = Object.freeze({ secretHeaders: [], hasSecretBody: false });
 
 /** What goes out, and to which host; request null = nothing does, the handler runs without a response. */
 type Sendable = Omit<Prepared, 'request'> & {

@@ -29,6 +29,8 @@ export type Sending = {
   revive: ((response: HttpResponse) => HttpResponse) | null;
   /** Headers of the first hop that must not leave its origin; names in lower case. */
   secretHeaders: readonly string[];
+  /** Whether the body must not leave it either. */
+  hasSecretBody: boolean;
   /** Whether redirects are followed; else they are the answer. */
   followsRedirects: boolean;
 };
@@ -81,6 +83,7 @@ export class Transport {
     let current = sending;
     const visited: string[] = [];
     const { originHeaders } = this.#parts.settings;
+    const { hasSecretBody } = sending;
     const secretHeaders = [...Object.keys(originHeaders.headers), ...sending.secretHeaders];
     for (;;) {
       const { response, verdict, decision, hadCookies } = await this.#attempt(hop, current);
@@ -89,7 +92,7 @@ export class Transport {
         return { response, url: hop.url, wasLimited, hadCookies, decision };
       visited.push(hop.url);
       this.#keepCookies(sending.session, hop.url, response);
-      hop = nextHop(hop, response, { visited, limit: MOST_REDIRECTS, secretHeaders });
+      hop = nextHop(hop, response, { visited, limit: MOST_REDIRECTS, secretHeaders, hasSecretBody });
       const host = hostOf(hop.url);
       const key = await this.awaitGrant(host, sending.signal);
       current = { ...sending, host, key, politenessMs: 0, queueMs: 0 };

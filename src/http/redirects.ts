@@ -2,7 +2,7 @@ import { CrawlError } from '../core/errors.ts';
 import type { ResponseHeaders } from '../core/headers.ts';
 import type { HttpRequest } from './client.ts';
 
-export type RedirectErrorCode = 'TOO_MANY_REDIRECTS' | 'REDIRECT_LOOP' | 'BAD_LOCATION';
+export type RedirectErrorCode = 'TOO_MANY_REDIRECTS' | 'REDIRECT_LOOP' | 'BAD_LOCATION' | 'SECRET_REDIRECTED';
 
 /** A redirect that leads nowhere. */
 export class RedirectError extends CrawlError {
@@ -22,6 +22,8 @@ export type RedirectRules = {
   limit: number;
   /** Further headers, in lower case, that must not leave their origin. */
   secretHeaders?: readonly string[];
+  /** Whether the body must not leave its origin. */
+  hasSecretBody?: boolean;
 };
 
 // RFC 9110 15.4. 300 offers a choice, 304 is no redirect, 305 and 306 are retired.
@@ -60,7 +62,7 @@ export function isRedirect(response: { status: number; headers: ResponseHeaders 
 /**
  * The request that follows a redirect: method and body as RFC 9110 15.4 and all clients have them, credentials only
  * within the origin.
- * @throws RedirectError: too many, back to where it came from, or to what is no http URL
+ * @throws RedirectError: too many, back to where it came from, to what is no http URL, or with a secret body elsewhere
  */
 export function nextHop(
   request: HttpRequest,
@@ -72,9 +74,11 @@ export function nextHop(
   const method = keepsBody ? request.method : 'GET';
   refuseExcess(rules);
   if (method === request.method) refuseLoop(target.href, response.headers, rules.visited);
+  const staysHome = target.origin === new URL(request.url).origin;
+  if (!staysHome && keepsBody && request.body !== null && rules.hasSecretBody) refuseToTell(request.url, target);
   const dropped = [
     ...(keepsBody ? [] : OF_BODY),
-    ...(target.origin === new URL(request.url).origin ? [] : [...BOUND_TO_ORIGIN, ...(rules.secretHeaders ?? [])]),
+    ...(staysHome ? [] : [...BOUND_TO_ORIGIN, ...(rules.secretHeaders ?? [])]),
   ];
   return {
     ...request,
@@ -96,6 +100,14 @@ function refuseExcess({ visited, limit }: RedirectRules): void {
   throw new RedirectError({
     code: 'TOO_MANY_REDIRECTS',
     message: `${visited[0]} was redirected more than ${limit} times, last by ${visited.at(-1)}`,
+  });
+}
+
+// Without its body the request would be another one, and its answer taken for the one that was asked for.
+function refuseToTell(from: string, target: URL): never {
+  throw new RedirectError({
+    code: 'SECRET_REDIRECTED',
+    message: `${from} was redirected to ${target.origin}, and its body holds a secret that goes to ${new URL(from).origin} only`,
   });
 }
 

@@ -45,6 +45,8 @@ export type PreparedRequest = {
   ticket: string | null;
   /** Headers that must not go along with a redirect to another origin; names in lower case. */
   secretHeaders: readonly string[];
+  /** Whether the body holds a secret: then no redirect takes it to another origin. Left out = it holds none. */
+  hasSecretBody?: boolean;
 };
 
 /** A response as `judge` sees it; text and body are made only when asked for. */

@@ -178,6 +178,63 @@ async function datasetOf(crawler: RunCrawler, name: string): Promise<Record<stri
   return (await (await crawler.getDataset(name)).getData()).items;
 }
 
+describe('a secret in a body', () => {
+  const withSecret = { json: { query: 'all', key: '${env:SECRET}' } };
+
+  /** Posts the secret to /items, which sends it on to another server with the status. */
+  async function redirected(status: number, toHome: boolean) {
+    const elsewhere = await startEcho(() => ({ body: '{"items":[{"id":7}]}' }));
+    const { crawler, run } = await open({
+      title: '',
+      api: { resources: items(withSecret) },
+      answer: ({ path }) =>
+        path === '/items'
+          ? { status, headers: { location: `${toHome ? '' : elsewhere.url}/there` }, body: {} }
+          : { body: { items: ids(7) } },
+      expected: { code: 'SECRET_REDIRECTED' },
+    });
+    await run();
+    await elsewhere.close();
+    expect(server.seen[0]).toMatchObject({ method: 'POST', body: '{"query":"all","key":"client-secret"}' });
+    const [failures, records] = [await datasetOf(crawler, 'failures'), await datasetOf(crawler, 'items')];
+    return { elsewhere: elsewhere.seen, failures, records };
+  }
+
+  test.each([307, 308, 301, 302])('does not follow a %i to another server', async (status) => {
+    const { elsewhere, failures, records } = await redirected(status, false);
+    expect(JSON.stringify(elsewhere)).not.toContain('client-secret');
+    if (status > 303) {
+      expect(elsewhere).toEqual([]);
+      expect(failures).toMatchObject([{ code: 'SECRET_REDIRECTED', attempts: 1 }]);
+      expect(JSON.stringify(failures)).not.toContain('client-secret');
+    } else {
+      // As a GET without the body, as every client has it.
+      expect(elsewhere).toMatchObject([{ method: 'GET', path: '/there', body: '' }]);
+      expect([failures, records]).toEqual([[], [{ id: 7 }]]);
+    }
+  });
+
+  test('follows a 307 within its origin', async () => {
+    const { failures, records } = await redirected(307, true);
+    expect(server.seen[1]).toMatchObject({ method: 'POST', path: '/there', body: server.seen[0]!.body });
+    expect([failures, records]).toEqual([[], [{ id: 7 }]]);
+  });
+
+  test('and none in it, goes along', async () => {
+    const elsewhere = await startEcho(() => ({ body: '{"items":[{"id":7}]}' }));
+    const { crawler, run } = await open({
+      title: '',
+      api: { resources: items({ json: { query: 'all' } }) },
+      answer: () => ({ status: 307, headers: { location: `${elsewhere.url}/there` }, body: {} }),
+      expected: { code: 'SECRET_REDIRECTED' },
+    });
+    await run();
+    await elsewhere.close();
+    expect(elsewhere.seen).toMatchObject([{ method: 'POST', body: '{"query":"all"}' }]);
+    expect(await datasetOf(crawler, 'items')).toEqual([{ id: 7 }]);
+  });
+});
+
 describe('a request of a declared resource that failed for good is a row in failures:', () => {
   test.each(rows)('$expected.code, $title', async (row) => {
     const { crawler, run } = await open(row);

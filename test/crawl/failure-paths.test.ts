@@ -394,6 +394,7 @@ const ELSEWHERE: Record<string, [file: string, title: string]> = {
       'RESET_PAGINATION_LOOP',
       'GRAPHQL_ERROR',
       'SCHEMA_FROZEN',
+      'SECRET_REDIRECTED',
     ].map((code) => [code, ['api/failure-codes.test.ts', `code: '${code}'`]]),
   ),
 };
