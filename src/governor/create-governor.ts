@@ -21,11 +21,17 @@ export type GovernorOptions = Partial<GlobalLimits> & {
 };
 
 /** Builds the governor of a process. */
-export function createGovernor(options: GovernorOptions): Governor {
+export function createGovernor(options: GovernorOptions): RescalableGovernor {
   return new HostGovernor(options);
 }
 
-class HostGovernor implements Governor {
+/** A governor of which a part of each limit is another's. */
+export type RescalableGovernor = Governor & {
+  /** The part of the key's limit that is ours is by so much larger or smaller; only what was found out moves. */
+  rescale(key: string, factor: number): void;
+};
+
+class HostGovernor implements RescalableGovernor {
   readonly #options: GovernorOptions;
   readonly #global: GlobalCeiling;
   readonly #learner: Learner;
@@ -93,6 +99,10 @@ class HostGovernor implements Governor {
   appetite(key: string, nowMs: number, horizonMs: number): number {
     const state = this.#keys.get(key) ?? this.#addKey(key, nowMs);
     return state.appetite(nowMs, horizonMs);
+  }
+
+  rescale(key: string, factor: number): void {
+    this.#keys.get(key)?.control.rescale(factor);
   }
 
   snapshot(nowMs: number): KeySnapshot[] {

@@ -37,6 +37,7 @@ export class Climb {
   #failedRps = Number.POSITIVE_INFINITY;
   #formerRps = 0;
   #returns = 0;
+  #saysLittle = false;
   #sureRps = Number.POSITIVE_INFINITY;
   #quietMs = FIRST_QUIET_MS;
   #heldSinceMs = 0;
@@ -68,10 +69,19 @@ export class Climb {
   failedAt(level: FailedLevel): void {
     const { requestsPerSecond: failedRps, surelyRps, isFirst } = level;
     this.#quietMs = this.#quietAfter(level);
+    this.#saysLittle = level.isTinyBurst;
     this.#sureRps = Math.max(surelyRps, LEAST_SURE_SHARE * failedRps);
     if (!isFirst) this.#formerRps = Math.max(this.#formerRps, failedRps);
     if (failedRps >= FELL_BELOW_SHARE * this.#formerRps) this.#returns = 0;
     this.#failedRps = failedRps;
+  }
+
+  /** All levels are by so much higher, or lower: another part of the same limit is ours. */
+  rescale(factor: number): void {
+    this.#requestsPerSecond *= factor;
+    this.#failedRps *= factor;
+    this.#formerRps *= factor;
+    this.#sureRps *= factor;
   }
 
   /** There was no such level. */
@@ -114,7 +124,8 @@ export class Climb {
     if (this.#phase === 'search') return this.#search(nowMs, stepMs);
     if (this.#phase === 'hold') return this.#hold(nowMs, stepMs);
     const isReturning =
-      this.#requestsPerSecond > this.#failedRps && this.#requestsPerSecond < this.#headroom * this.#formerRps;
+      this.#saysLittle ||
+      (this.#requestsPerSecond > this.#failedRps && this.#requestsPerSecond < this.#headroom * this.#formerRps);
     this.#grow(isReturning ? RETURN_GROWTH_PER_SEC : PROBE_GROWTH_PER_SEC, stepMs, Number.POSITIVE_INFINITY);
     return false;
   }

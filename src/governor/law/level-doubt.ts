@@ -24,7 +24,7 @@ export class LevelDoubt {
     const hasFallen = isOverload && Number.isFinite(formerRps) && failedRps < FALL * formerRps;
     this.#falls = hasFallen ? this.#falls + 1 : 0;
     this.#isDoubtful = isOverload;
-    this.#faults = 0;
+    if (!isOverload) this.#faults = 0;
     return this.#falls >= MOST_FALLS;
   }
 

@@ -127,6 +127,12 @@ export class RateControl {
     this.pacer.bear(isStated ? this.#statedBearsLateMs : this.#stage === 'paced' ? HEADROOM_BEARS_LATE_MS : 0);
   }
 
+  /** Another part of the same limit is ours, by so much larger or smaller: the levels and the pace move along. */
+  rescale(factor: number): void {
+    this.#climb.rescale(factor);
+    if (this.#stage === 'paced') this.#pace(1000 / this.#climb.requestsPerSecond);
+  }
+
   /** What was decided since the last call, in plain words; null = nothing. */
   takeExplanation(): string | null {
     const text = this.#explain;

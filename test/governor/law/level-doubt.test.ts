@@ -21,12 +21,15 @@ test('a level told by 429 is beyond doubt', () => {
   expect([0, 2_000, 4_000, 6_000].map((atMs) => doubt.faultBelow(atMs))).toEqual([false, false, false, false]);
 });
 
-test('a level that fails anew begins its count of faults anew', () => {
+test('faults count on when another level fails, unless that is told by 429', () => {
   const doubt = new LevelDoubt();
   doubt.failedAt(FIRST);
   expect([doubt.faultBelow(0), doubt.faultBelow(1_000)]).toEqual([false, false]);
   doubt.failedAt({ ...FIRST, formerRps: 100 });
-  expect([doubt.faultBelow(2_000), doubt.faultBelow(3_000), doubt.faultBelow(4_000)]).toEqual([false, false, true]);
+  expect(doubt.faultBelow(2_000)).toBe(true);
+  doubt.failedAt({ ...FIRST, formerRps: 100, isOverload: false });
+  doubt.failedAt({ ...FIRST, formerRps: 100 });
+  expect([doubt.faultBelow(3_000), doubt.faultBelow(4_000), doubt.faultBelow(5_000)]).toEqual([false, false, true]);
 });
 
 test('one that falls by 15 % and more three times in a row is no limit; one that stays in between is', () => {

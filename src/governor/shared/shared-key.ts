@@ -1,0 +1,87 @@
+import { Pacer } from '../pacer.ts';
+
+/** Sends are counted over so many reports: about a second. */
+const REPORTS_COUNTED = 4;
+const CREDIT_MS = 10;
+const ACTIVE_MS = 2_000;
+/** "As much as there is": a worker that was held back could send more than it did. */
+export const WANTS_ALL_RPS = 1e9;
+const WANT_GROWTH = 1.25;
+// Two sends of one pacer are never closer than this share of its interval allows, however late the last was.
+const CREDIT_FROM_RPS = 20;
+
+/** One key's part in this worker: what it may send, and what it did. */
+export class SharedKey {
+  readonly key: string;
+  readonly pacer = new Pacer(0, CREDIT_MS);
+  inFlight = 0;
+  /** How many workers send to it, this one included, as far as known. */
+  workers = 1;
+  /** null = nobody knows of a limit. */
+  grantedRps: number | null = null;
+  grantedUntilMs = Number.NEGATIVE_INFINITY;
+  parkedUntilMs = Number.NEGATIVE_INFINITY;
+  /** The level found by refusals as last seen here: another one is news. */
+  foundRps: number | null = null;
+  /** Refusals told to others. */
+  reportedRefusals = 0;
+  #wasHeld = false;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #sent = 0;
+  #recent: { sent: number; ms: number }[] = [];
+  #reportedAtMs: number;
+
+  constructor(key: string, nowMs: number) {
+    this.key = key;
+    this.#reportedAtMs = nowMs;
+  }
+
+  asked(nowMs: number): void {
+    this.#askedAtMs = nowMs;
+  }
+
+  held(): void {
+    this.#wasHeld = true;
+  }
+
+  sent(nowMs: number): void {
+    this.inFlight += 1;
+    this.#sent += 1;
+    if (this.grantedRps !== null) this.pacer.take(nowMs);
+  }
+
+  isActive(nowMs: number): boolean {
+    return this.inFlight > 0 || nowMs - this.#askedAtMs < ACTIVE_MS;
+  }
+
+  /** Ends the time counted. @returns what it sent and wants, requests/s */
+  report(nowMs: number): { sentRps: number; wantedRps: number } {
+    this.#recent.push({ sent: this.#sent, ms: nowMs - this.#reportedAtMs });
+    if (this.#recent.length > REPORTS_COUNTED) this.#recent.shift();
+    const sent = this.#recent.reduce((sum, part) => sum + part.sent, 0);
+    const ms = this.#recent.reduce((sum, part) => sum + part.ms, 0);
+    const sentRps = ms > 0 ? (sent * 1000) / ms : 0;
+    const wantedRps = this.#wasHeld ? WANTS_ALL_RPS : WANT_GROWTH * sentRps + 1;
+    this.#sent = 0;
+    this.#wasHeld = false;
+    this.#reportedAtMs = nowMs;
+    return { sentRps, wantedRps };
+  }
+
+  grant(rps: number | null, untilMs: number): void {
+    this.grantedRps = rps;
+    this.grantedUntilMs = untilMs;
+    if (rps === null || rps <= 0) return;
+    const intervalMs = 1000 / rps;
+    if (rps < CREDIT_FROM_RPS) this.pacer.beStrict();
+    if (intervalMs !== this.pacer.intervalMs) this.pacer.setInterval(intervalMs);
+  }
+
+  /** @returns 0 when its share allows a send now, else when to ask again; > nowMs */
+  readyAtMs(nowMs: number, askAgainMs: number): number {
+    if (nowMs < this.parkedUntilMs) return this.parkedUntilMs;
+    if (this.grantedRps === null) return 0;
+    if (this.grantedRps <= 0 || nowMs >= this.grantedUntilMs) return nowMs + askAgainMs;
+    return this.pacer.askAt(nowMs);
+  }
+}

@@ -1,0 +1,106 @@
+/** One worker's part in a key's budget, as the others see it. */
+export type Share = {
+  workerId: number;
+  /** What it could send now; 0 = nothing. */
+  wantedRps: number;
+  /** What it may send until its lease ends. */
+  grantedRps: number;
+  /** What it has sent lately. */
+  sentRps: number;
+  /** The limit it knows of, configured or stated, for all workers together; null = none. */
+  ceilingRps: number | null;
+};
+
+export type GrantRequest = {
+  workerId: number;
+  wantedRps: number;
+  ceilingRps: number | null;
+  /** So many workers may send at once. */
+  mostSharers: number;
+};
+
+/** Lateness that a share's pacer makes up for is part of the budget. */
+export const CREDIT_SHARE = 0.01;
+// A worker's sends fall into a second as they come: one more or less than its share.
+const ROUNDING_SENDS = 1;
+const LEAST_PACED_SHARE = 0.5;
+
+/**
+ * Divides a rate: everybody gets what he wants while there is enough, and nobody more than another who wants more.
+ * @returns the shares in the order of `wants`; their sum is at most `totalRps`
+ */
+export function fairShares(totalRps: number, wants: readonly number[]): number[] {
+  const shares = wants.map(() => 0);
+  const byWant = [...wants.keys()].sort((a, b) => wants[a]! - wants[b]!);
+  let left = totalRps;
+  for (const [position, index] of byWant.entries()) {
+    const share = Math.min(wants[index]!, left / (byWant.length - position));
+    shares[index] = share;
+    left -= share;
+  }
+  return shares;
+}
+
+/**
+ * What a worker may send until it asks again. Never more than is free: a share grows only after others have given theirs
+ * back, or their leases have ended, so that all together stay within the limit at every moment.
+ * @param others shares whose leases have not ended
+ * @returns null when nobody knows of a limit
+ */
+export function grantFor(request: GrantRequest, others: readonly Share[]): number | null {
+  const ceilings = [request.ceilingRps, ...others.map(({ ceilingRps }) => ceilingRps)].filter((rps) => rps !== null);
+  if (ceilings.length === 0) return null;
+  const sharers = chooseSharers(request, others);
+  const place = sharers.findIndex(({ workerId }) => workerId === request.workerId);
+  if (place < 0) return 0;
+  const totalRps = pacedTotal(Math.min(...ceilings), sharers.length);
+  const fair = fairShares(
+    totalRps,
+    sharers.map(({ wantedRps }) => wantedRps),
+  )[place]!;
+  const taken = others.reduce((sum, { grantedRps }) => sum + grantedRps, 0);
+  return Math.max(0, Math.min(fair, totalRps - taken));
+}
+
+/** The rate at which sends of `sharers` pacers together stay within the limit in every second. */
+function pacedTotal(limitRps: number, sharers: number): number {
+  if (sharers === 1) return limitRps;
+  const pacedRps = (limitRps - sharers * ROUNDING_SENDS) / (1 + CREDIT_SHARE);
+  return Math.max(pacedRps, LEAST_PACED_SHARE * limitRps);
+}
+
+/** Who sends to a key that not all may: who does already goes on, then the first that came. */
+function chooseSharers(
+  { workerId, wantedRps, mostSharers }: GrantRequest,
+  others: readonly Share[],
+): { workerId: number; wantedRps: number }[] {
+  const all = [
+    { workerId, wantedRps, holds: false },
+    ...others.map((other) => ({ ...other, holds: other.grantedRps > 0 })),
+  ];
+  return all
+    .filter((one) => one.wantedRps > 0)
+    .sort((a, b) => Number(b.holds) - Number(a.holds) || a.workerId - b.workerId)
+    .slice(0, mostSharers);
+}
+
+/** A limit found by refusals, of all workers together. */
+export type FoundLimit = { rps: number; atMs: number };
+
+// The refusals of one burst are one event, whichever worker meets them.
+const ONE_EVENT_MS = 2_000;
+
+/**
+ * What a refusal that one worker met says of all: at that moment the server bore what this one was refused at and what the
+ * others were sending.
+ * @param foundRps the level at which this worker was refused
+ */
+export function totalFound(
+  known: FoundLimit | null,
+  facts: { foundRps: number; others: readonly Share[]; nowMs: number },
+): FoundLimit {
+  const { foundRps, others, nowMs } = facts;
+  const rps = others.reduce((sum, { sentRps }) => sum + sentRps, foundRps);
+  if (known === null || nowMs - known.atMs >= ONE_EVENT_MS) return { rps, atMs: nowMs };
+  return { rps: Math.max(known.rps, rps), atMs: known.atMs };
+}
