@@ -114,7 +114,10 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     fetch: sideFetch,
     values: store.values,
     clock,
-    onEvent,
+    onEvent: (event) => {
+      onEvent(event);
+      gate.forgetDelay(event.host);
+    },
   });
   const crawlDelayMs = (host: string): number =>
     Math.max(robots.crawlDelayMs(`https://${host}`), robots.crawlDelayMs(`http://${host}`));

@@ -64,6 +64,11 @@ export class HostGate implements Gate, SendGate {
     return keys.length > 0 && keys.every((key) => governor.givenUp(key, nowMs) !== null);
   }
 
+  /** Its robots.txt has been read: what it asks for counts from now on. */
+  forgetDelay(host: string): void {
+    this.#delays.delete(host);
+  }
+
   /** Looked up once a second, not for every request. */
   #crawlDelayMs(host: string, nowMs: number): number {
     const known = this.#delays.get(host);

@@ -8,6 +8,8 @@ import { hostConfigs } from './host-configs.ts';
 
 // The crawler begins nothing new while 2,000 results wait for the store: near to it, the store sets the pace.
 const BEHIND_BACKLOG = 1_500;
+// A commit takes some ms. One that takes so long holds up the next leases too.
+const BEHIND_COMMIT_MS = 400;
 
 /** A moment of the crawl, as the monitor has already looked it up. */
 export type Moment = {
@@ -49,7 +51,7 @@ export class SlotWatch {
       maxConcurrency: this.#input.maxConcurrency,
       connectionsWaiting: client.stats().waiting,
       isCappedPerMinute: this.#input.maxRequestsPerMinute !== null,
-      isStoreBehind: queue.backlog >= BEHIND_BACKLOG,
+      isStoreBehind: queue.backlog >= BEHIND_BACKLOG || queue.slowestCommitMs >= BEHIND_COMMIT_MS,
     };
   }
 

@@ -15,6 +15,8 @@ export class Committer {
   #waiting: Waiting[] = [];
   #cancelTimer: (() => void) | null = null;
   #inFlight = 0;
+  /** When each commit under way began, the oldest first. */
+  readonly #begunMs: number[] = [];
   #idleWaiters: (() => void)[] = [];
 
   constructor(options: {
@@ -30,6 +32,12 @@ export class Committer {
   /** Units not yet durable. */
   get backlog(): number {
     return this.#waiting.length + this.#inFlight;
+  }
+
+  /** How long the oldest commit under way has been; 0 = none is. */
+  get slowestCommitMs(): number {
+    const [oldestMs] = this.#begunMs;
+    return oldestMs === undefined ? 0 : this.#clock.nowMs() - oldestMs;
   }
 
   /** @returns resolves when the unit is durable; rejects when the store refuses, and then nothing of it was written */
@@ -56,6 +64,8 @@ export class Committer {
     if (batch.length === 0) return;
     this.#waiting = [];
     this.#inFlight += batch.length;
+    const begunMs = this.#clock.nowMs();
+    this.#begunMs.push(begunMs);
     try {
       const units = batch.map((waiting) => waiting.unit);
       const results = await this.#store.commit(units);
@@ -65,6 +75,7 @@ export class Committer {
       for (const waiting of batch) waiting.reject(error);
     } finally {
       this.#inFlight -= batch.length;
+      this.#begunMs.splice(this.#begunMs.indexOf(begunMs), 1);
       if (this.#inFlight === 0) for (const wake of this.#idleWaiters.splice(0)) wake();
     }
   }

@@ -103,6 +103,11 @@ export class HostAwareQueue {
     return this.#committer.backlog;
   }
 
+  /** How long the oldest commit under way has been; 0 = none is. */
+  get slowestCommitMs(): number {
+    return this.#committer.slowestCommitMs;
+  }
+
   /** Leased requests: at hand or being worked on. */
   get leased(): number {
     return this.#held.size;

@@ -50,7 +50,11 @@ export type HostRecordState = {
   latency: HistogramState;
   reusedBase: HistogramState;
   freshBase: HistogramState;
+  /** First byte + download of the first answers, ms: before the crawl's own load could slow the host. */
+  earlyMs?: number[];
 };
+
+const MOST_EARLY = 3;
 
 /** What is known of one host: counters and histograms of fixed size. */
 export class HostRecord {
@@ -80,6 +84,7 @@ export class HostRecord {
   readonly reusedBase: Histogram;
   /** The same on new connections: stands in where a server keeps none. */
   readonly freshBase: Histogram;
+  earlyMs: number[] = [];
 
   constructor(histograms?: { latency: Histogram; reusedBase: Histogram; freshBase: Histogram }) {
     this.latency = histograms?.latency ?? new Histogram();
@@ -123,6 +128,7 @@ export class HostRecord {
     this.latency.merge(other.latency);
     this.reusedBase.merge(other.reusedBase);
     this.freshBase.merge(other.freshBase);
+    if (this.earlyMs.length === 0) this.earlyMs = other.earlyMs;
   }
 
   toState(): HostRecordState {
@@ -145,6 +151,7 @@ export class HostRecord {
       latency: this.latency.toState(),
       reusedBase: this.reusedBase.toState(),
       freshBase: this.freshBase.toState(),
+      earlyMs: [...this.earlyMs],
     };
   }
 
@@ -167,6 +174,7 @@ export class HostRecord {
     record.workMs = state.workMs;
     record.limits = state.limits;
     record.timeMs.set(state.timeMs);
+    record.earlyMs = [...(state.earlyMs ?? [])];
     for (const [status, count] of Object.entries(state.statuses)) record.statuses.set(Number(status), count);
     for (const [code, count] of Object.entries(state.networkFailures)) record.networkFailures.set(code, count);
     return record;
@@ -191,6 +199,7 @@ export class HostRecord {
     const base = timings.firstByte + timings.download;
     this.latency.record(wireMs(timings));
     (reused ? this.reusedBase : this.freshBase).record(base);
+    if (this.earlyMs.length < MOST_EARLY) this.earlyMs.push(base);
   }
 }
 

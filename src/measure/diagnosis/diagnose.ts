@@ -21,8 +21,8 @@ const LEAST_SHARE = 0.005;
 const RULES: Record<Category, readonly Rule[]> = {
   server: [slowServer, concurrency],
   'round-trips': [distance, concurrency],
-  download: [concurrency, download],
-  handshakes: [httpVersion, rotatingProxies, freshHandshakes],
+  download: [download],
+  handshakes: [rotatingProxies, httpVersion, freshHandshakes],
   'connection-wait': [fewStreams],
   politeness: [politeness],
   discovery: [discovery],

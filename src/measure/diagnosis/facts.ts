@@ -2,6 +2,7 @@ import type { HostConfig } from '../../config/host-schema.ts';
 import { Histogram } from '../../core/histogram.ts';
 import type { HostLimits, HostRecordState } from '../../report/host-record.ts';
 import type { RecorderState } from '../../report/recorder.ts';
+import { median } from '../common/numbers.ts';
 import type { SlotAccountState } from './slot-account.ts';
 
 /** The settings that advice may be about. */
@@ -34,11 +35,13 @@ export type HostFacts = {
   limits: HostLimits | null;
   /** Requests in flight beyond which the governor saw the server only get slower; null = it saw no such thing. */
   kneeConcurrency: number | null;
-  /** Least connect time; null when no connection was opened. */
+  /** Least connect time; null when no connection was opened, or when it says more of our own load than of the way. */
   roundTripMs: number | null;
   /** p10 and median of first byte + download. */
   baseMs: number | null;
   medianMs: number | null;
+  /** The same of the very first answers, before our own load could slow it; null when it is not known. */
+  unloadedMs: number | null;
   /** Share of the requests sent on a connection that was there already. */
   reuseShare: number;
   isHttp2: boolean;
@@ -69,6 +72,7 @@ function factsOf(
   const latency = Histogram.fromState(record.latency);
   const reused = Histogram.fromState(record.reusedBase);
   const base = reused.count > 0 ? reused : Histogram.fromState(record.freshBase);
+  const baseMs = base.percentile(0.1);
   const [, , dns = 0, connect = 0, tls = 0, firstByte = 0, download = 0, parse = 0, handler = 0] = record.timeMs;
   const workMs = record.workMs > 0 ? record.workMs : recorder.activeMs;
   return {
@@ -81,9 +85,10 @@ function factsOf(
     requestsPerSecond: workMs > 0 ? ((record.succeeded + record.failed) * 1_000) / workMs : 0,
     limits: record.limits,
     kneeConcurrency: kneeOf(host, recorder, config.maxConcurrency),
-    roundTripMs: record.leastConnectMs,
-    baseMs: base.percentile(0.1),
+    roundTripMs: roundTripOf(record.leastConnectMs, baseMs),
+    baseMs,
     medianMs: base.percentile(0.5),
+    unloadedMs: median(record.earlyMs ?? []),
     reuseShare: record.reused / record.attempts,
     isHttp2: record.http2 > record.http1,
     isSecure: tls > 0,
@@ -95,6 +100,15 @@ function factsOf(
     parseMs: parse,
     handlerMs: handler,
   };
+}
+
+// Some of it is jitter.
+const LONGEST_WAY_SHARE = 1.1;
+
+/** Who takes longer to connect than a whole request takes was held up by us: many connections were opened at once. */
+function roundTripOf(leastConnectMs: number | null, baseMs: number | null): number | null {
+  if (leastConnectMs === null || baseMs === null) return leastConnectMs;
+  return leastConnectMs <= LONGEST_WAY_SHARE * baseMs ? leastConnectMs : null;
 }
 
 /** The governor says so by an event that sets a concurrency, and neither a rate nor a limit. */

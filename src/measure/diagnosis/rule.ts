@@ -51,8 +51,14 @@ export function areSlotsFull(split: Split): boolean {
 }
 
 /** @returns whether the server answers slower the more it is asked, so that more in flight would only wait */
-export function hasSlowed({ baseMs, medianMs }: HostFacts): boolean {
-  return baseMs === null || medianMs === null || medianMs > SLOWED_FACTOR * baseMs;
+export function hasSlowed(host: HostFacts): boolean {
+  const bestMs = atBestMs(host);
+  return bestMs === null || host.medianMs === null || host.medianMs > SLOWED_FACTOR * bestMs;
+}
+
+/** @returns what it takes when it is not asked for much: under a steady load the least of its answers is slow too */
+export function atBestMs({ baseMs, unloadedMs }: HostFacts): number | null {
+  return baseMs === null ? null : Math.min(baseMs, unloadedMs ?? baseMs);
 }
 
 /** @returns the key of a host's setting, as it is written in a document: `hosts."api.example.com".maxConcurrency` */

@@ -10,7 +10,8 @@ const LEAST_WAITING_SHARE = 0.15;
 /** HTTP/2 was turned off, and handshakes cost what it would have saved. */
 export const httpVersion: Rule = ({ host, part }) => {
   if (host === null || !isWellKnown(host) || isHeldByLimit(host) || part.share < LEAST_SHARE) return null;
-  if (!host.isSecure || host.config.http2 !== 'off' || needlessShare(host) < LEAST_NEEDLESS_SHARE) return null;
+  if (!host.isSecure || host.config.http2 !== 'off') return null;
+  if (needlessShare(host, host.config.sessionPool.proxyUrls.length) < LEAST_NEEDLESS_SHARE) return null;
   return {
     bottleneck: 'HTTP version',
     evidence: handshakeText(host),
@@ -33,7 +34,8 @@ export const rotatingProxies: Rule = ({ host, part }) => {
 /** The server closes its connections. */
 export const freshHandshakes: Rule = ({ host, part, split }) => {
   if (host === null || !isWellKnown(host) || isHeldByLimit(host) || part.share < LEAST_SHARE) return null;
-  if (needlessShare(host) < LEAST_NEEDLESS_SHARE) return null;
+  // Each proxy needs one of its own.
+  if (needlessShare(host, host.config.sessionPool.proxyUrls.length) < LEAST_NEEDLESS_SHARE) return null;
   const { maxConcurrency } = host.config;
   const overlap = areSlotsFull(split)
     ? `; until then more of them can overlap: raise ${setting(host, 'maxConcurrency')} from ${maxConcurrency} to ${maxConcurrency * 2}`
@@ -62,6 +64,6 @@ function handshakeText(host: HostFacts): string {
 }
 
 /** Connections beyond those that fill the slots once. */
-function needlessShare({ attempts, reuseShare, config }: HostFacts): number {
-  return Math.max(0, attempts * (1 - reuseShare) - 2 * config.maxConcurrency) / attempts;
+function needlessShare({ attempts, reuseShare, config }: HostFacts, needed = 0): number {
+  return Math.max(0, attempts * (1 - reuseShare) - 2 * config.maxConcurrency - needed) / attempts;
 }

@@ -1,6 +1,7 @@
 import { formatMs, formatShare } from '../../../report/format.ts';
 import {
   areSlotsFull,
+  atBestMs,
   busyShare,
   type Case,
   hasSlowed,
@@ -17,6 +18,8 @@ const FAR_MS = 15;
 // Of the time of one request: below it the server, not the way to it, is what takes long.
 const LEAST_DISTANCE_SHARE = 0.4;
 const BUSY_SHARE = 0.7;
+// Above it requests wait within the client: more of them would wait there too.
+const MOST_WAITING_SHARE = 0.1;
 
 /** The way to the server and back takes most of a request's time. */
 export const distance: Rule = (found) => {
@@ -50,10 +53,11 @@ export const concurrency: Rule = (found) => {
 /** The server itself is at its limit: more in flight would wait there. No option helps, so none is named. */
 export const slowServer: Rule = ({ host, part, split }) => {
   if (host === null || !isWellKnown(host) || isHeldByLimit(host) || part.share < NOTABLE_SHARE) return null;
-  if (!areSlotsFull(split) || !hasSlowed(host) || host.baseMs === null || host.medianMs === null) return null;
+  const bestMs = atBestMs(host);
+  if (!areSlotsFull(split) || !hasSlowed(host) || bestMs === null || host.medianMs === null) return null;
   return {
     bottleneck: 'server time',
-    evidence: `${host.host} takes ${formatMs(host.medianMs)} at the median and ${formatMs(host.baseMs)} at best: it slows under this load, and more requests in flight would only wait there.`,
+    evidence: `${host.host} takes ${formatMs(host.medianMs)} at the median and ${formatMs(bestMs)} at best: it slows under this load, and more requests in flight would only wait there.`,
     advice: '',
   };
 };
@@ -62,6 +66,7 @@ export const slowServer: Rule = ({ host, part, split }) => {
 function raise({ host, split, facts }: Case): string | null {
   if (host === null || !isWellKnown(host) || isHeldByLimit(host) || hasSlowed(host)) return null;
   if (!areSlotsFull(split) || busyShare(split) >= BUSY_SHARE) return null;
+  if (shareOf(split, 'connection-wait') > MOST_WAITING_SHARE) return null;
   const perHost = host.config.maxConcurrency;
   const overall = facts.maxConcurrency;
   const working = split.hosts.filter(({ attempts }) => attempts >= host.attempts * 0.1);
@@ -80,7 +85,7 @@ function isLargestOnTheWire({ part, split }: Case): boolean {
   return part.share >= NOTABLE_SHARE && part.share >= Math.max(...wire);
 }
 
-/** Bodies take most of the time: what can be saved is bytes. */
+/** Bodies take most of the time. Whether more at once would help depends on whose line is full: nobody here knows. */
 export const download: Rule = ({ host, part }) => {
   if (host === null || !isWellKnown(host) || part.share < NOTABLE_SHARE) return null;
   const eachMs = host.downloadMs / host.attempts;
