@@ -11,7 +11,8 @@ import type { CrawlSettings } from '../crawl/parts.ts';
 import { PendingWork } from '../crawl/pending-work.ts';
 import { addFailedRow, type PlainList } from '../crawl/plain-list.ts';
 import { createGovernor } from '../governor/create-governor.ts';
-import type { Governor } from '../governor/governor.ts';
+import type { FollowingGovernor, Governor } from '../governor/governor.ts';
+import { SharedGovernor, type SharedGovernorOptions } from '../governor/shared/shared-governor.ts';
 import type { HttpClient } from '../http/client.ts';
 import { SlotAccount, type SlotAccountState } from '../measure/diagnosis/slot-account.ts';
 import { HostAwareQueue } from '../queue/host-aware-request-manager.ts';
@@ -22,6 +23,7 @@ import type { RunStore } from '../storage/store.ts';
 import { followRule } from './follow-rule.ts';
 import { hostConfigs } from './host-configs.ts';
 import { createHttpClients } from './http-clients.ts';
+import { LimitSync } from './limit-sync.ts';
 import { createRobots } from './robots.ts';
 import { HostGate } from './send-gate.ts';
 import type { SharedSeat } from './shared-seat.ts';
@@ -94,7 +96,11 @@ export async function compose(options: CompositionOptions): Promise<Composition>
   const client = await createHttpClients({ input, hostConfig, ports, onEvent });
   const { clock, random } = ports;
   const { maxRequestsPerMinute } = input;
-  const governor = createGovernor({ policyOf: hostConfig, clock, random, onEvent, maxRequestsPerMinute });
+  const { governor, limits } = governorOf(options, {
+    own: createGovernor({ policyOf: hostConfig, clock, random, onEvent, maxRequestsPerMinute }),
+    policyOf: hostConfig,
+    crawlDelayMs: (host) => crawlDelayMs(host),
+  });
   const sessions = createSessionPools({
     hostConfig,
     ports,
@@ -173,6 +179,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     onStartUrls: options.onStartUrls,
     onRun: options.onRun,
   };
+  limits?.start(onFatal);
   const config = options.config ?? crawleeConfig();
   const maxRequestsPerCrawl = input.maxRequestsPerCrawl ?? undefined;
   crawler = new JsonCrawler(parts, { log: quietCrawleeLog(), maxRequestsPerCrawl, ...options.crawlerOptions }, config);
@@ -188,6 +195,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     crawlDelayMs,
     close: async () => {
       robots.close();
+      await limits?.stop();
       await queue.close();
       await sessions.persist();
       if (!options.isJoiner) {
@@ -197,6 +205,21 @@ export async function compose(options: CompositionOptions): Promise<Composition>
       await client.close();
     },
   };
+}
+
+/** The workers of a shared run share each budget; a run of this machine has it to itself. */
+function governorOf(
+  { seat, input, ports }: CompositionOptions,
+  facts: { own: FollowingGovernor } & Pick<SharedGovernorOptions, 'policyOf' | 'crawlDelayMs'>,
+): { governor: Governor; limits: LimitSync | null } {
+  const { own: inner, policyOf, crawlDelayMs } = facts;
+  if (!seat) return { governor: inner, limits: null };
+  const { limits: exchange } = seat.store;
+  const { workerId } = exchange;
+  const { maxRequestsPerMinute } = input;
+  const wallMs = (): number => ports.clock.wallMs();
+  const governor = new SharedGovernor({ inner, workerId, policyOf, crawlDelayMs, maxRequestsPerMinute, wallMs });
+  return { governor, limits: new LimitSync({ governor, exchange, ports }) };
 }
 
 function settingsOf(
@@ -228,7 +251,12 @@ function quietCrawleeLog() {
   return crawleeLog.child({ prefix: 'crawlee', level: LogLevel.WARNING });
 }
 
-/** Each crawl has a configuration of its own, so that several may run in one process; nothing is persisted by it. */
+/**
+ * Each crawl has a configuration of its own, so that several may run in one process; nothing is persisted by it. Crawlee
+ * would start `ps` every second to measure the memory; here the crawl's own guard does that.
+ */
 function crawleeConfig(): Configuration {
-  return new Configuration({ persistStorage: false, purgeOnStart: false });
+  return new Configuration({ persistStorage: false, purgeOnStart: false, systemInfoIntervalMillis: NEVER_MS });
 }
+
+const NEVER_MS = 2 ** 31 - 1;

@@ -5,7 +5,7 @@ import type { KeySnapshot } from '../core/key-snapshot.ts';
 import { type Random, systemRandom } from '../core/random.ts';
 import type { Sample, Verdict } from '../core/sample.ts';
 import { GlobalCeiling, type GlobalLimits } from './global-ceiling.ts';
-import type { Governor, HostPolicy, KeyRequest } from './governor.ts';
+import type { FollowingGovernor, HostPolicy, KeyRequest } from './governor.ts';
 import { HostState } from './host-state.ts';
 import { KeyState } from './key-state.ts';
 import { Learner } from './learner.ts';
@@ -21,17 +21,11 @@ export type GovernorOptions = Partial<GlobalLimits> & {
 };
 
 /** Builds the governor of a process. */
-export function createGovernor(options: GovernorOptions): RescalableGovernor {
+export function createGovernor(options: GovernorOptions): FollowingGovernor {
   return new HostGovernor(options);
 }
 
-/** A governor of which a part of each limit is another's. */
-export type RescalableGovernor = Governor & {
-  /** The part of the key's limit that is ours is by so much larger or smaller; only what was found out moves. */
-  rescale(key: string, factor: number): void;
-};
-
-class HostGovernor implements RescalableGovernor {
+class HostGovernor implements FollowingGovernor {
   readonly #options: GovernorOptions;
   readonly #global: GlobalCeiling;
   readonly #learner: Learner;
@@ -103,6 +97,16 @@ class HostGovernor implements RescalableGovernor {
 
   rescale(key: string, factor: number): void {
     this.#keys.get(key)?.control.rescale(factor);
+  }
+
+  adopt(key: string, level: { limitRps: number; requestsPerSecond: number; nowMs: number }): void {
+    const state = this.#keys.get(key) ?? this.#addKey(key, level.nowMs);
+    state.control.adopt(level);
+  }
+
+  refusedElsewhere(key: string, wait: { nowMs: number; waitMs: number }): void {
+    const state = this.#keys.get(key);
+    if (state !== undefined) this.#learner.refusedElsewhere(state, wait);
   }
 
   snapshot(nowMs: number): KeySnapshot[] {

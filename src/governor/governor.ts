@@ -49,3 +49,13 @@ export interface Governor {
   appetite(key: string, nowMs: number, horizonMs: number): number;
   snapshot(nowMs: number): KeySnapshot[];
 }
+
+/** A governor that shares its limits with others: what they find and are told can be handed to it. */
+export interface FollowingGovernor extends Governor {
+  /** The part of the key's limit that is ours is by so much larger or smaller; only what was found out moves. */
+  rescale(key: string, factor: number): void;
+  /** Another one has found the limit: it was refused at `limitRps` and goes at `requestsPerSecond`. */
+  adopt(key: string, level: { limitRps: number; requestsPerSecond: number; nowMs: number }): void;
+  /** Another one that sends as we do was refused, and told to wait. */
+  refusedElsewhere(key: string, wait: { nowMs: number; waitMs: number }): void;
+}

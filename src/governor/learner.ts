@@ -163,6 +163,21 @@ export class Learner {
     this.#park(state, sample, { ...wait, ownMs: wait.toldMs === null ? state.leastWaitMs : 0 });
   }
 
+  /** Another worker that sends at the same rate was refused: it might have been this one. */
+  refusedElsewhere(state: KeyState, { nowMs, waitMs }: { nowMs: number; waitMs: number }): void {
+    const sentAtMs = nowMs - state.control.latency.meanMs;
+    const wasUntilMs = state.gate.isOpen ? 0 : state.gate.untilMs;
+    if (wasUntilMs > nowMs) return;
+    state.cutAtMs = nowMs;
+    const isOverload = false;
+    state.control.refused({ sentAtMs, nowMs, inFlight: state.inFlight }, { isExcused: false, isOverload });
+    state.backoffMs = state.leastWaitMs;
+    const reason = 'another worker was refused';
+    state.gate.park({ nowMs, waitMs, jitterMs: 0, source: 'server', reason });
+    const text = `${state.key}: ${reason}; nothing is sent for ${formatSeconds(waitMs)}`;
+    this.#emit({ kind: 'parked', host: state.host.host, reason: text, facts: { waitMs } });
+  }
+
   #explainDistrust(state: KeyState): void {
     const reason = `${state.key}: its headers told of requests left while it refused; they are not believed any more`;
     this.#emit({ kind: 'limit-changed', host: state.host.host, reason });

@@ -84,6 +84,12 @@ export class Climb {
     this.#sureRps *= factor;
   }
 
+  /** Goes at the rate of another that has found the same level. */
+  follow(nowMs: number, requestsPerSecond: number): void {
+    this.#requestsPerSecond = requestsPerSecond;
+    this.#steppedAtMs = nowMs;
+  }
+
   /** There was no such level. */
   forget(): void {
     this.#failedRps = Number.POSITIVE_INFINITY;

@@ -133,6 +133,21 @@ export class RateControl {
     if (this.#stage === 'paced') this.#pace(1000 / this.#climb.requestsPerSecond);
   }
 
+  /** Another one that shares the limit has found it: goes by that from now on. */
+  adopt({ limitRps, requestsPerSecond, nowMs }: { limitRps: number; requestsPerSecond: number; nowMs: number }): void {
+    if (this.#stage === 'paced' && limitRps === this.#climb.failedRps) {
+      this.#climb.follow(nowMs, requestsPerSecond);
+    } else {
+      this.#climb.failedAt({ requestsPerSecond: limitRps, surelyRps: limitRps, isFirst: false, isTinyBurst: false });
+      this.#climb.start(nowMs, requestsPerSecond, 'hold');
+      this.#capAtCut = this.#slots.cap;
+      this.#latencyAtCutMs = this.latency.meanMs;
+    }
+    this.#stage = 'paced';
+    this.#cut = null;
+    this.#pace(1000 / requestsPerSecond);
+  }
+
   /** What was decided since the last call, in plain words; null = nothing. */
   takeExplanation(): string | null {
     const text = this.#explain;

@@ -1,30 +1,16 @@
-import type { FoundLimit, Share } from './shares.ts';
+import type { Lead, Share } from './shares.ts';
 
 /** What a worker says of one key. */
-export type KeyReport = {
+export type KeyReport = Omit<Share, 'workerId' | 'grantedRps'> & {
   key: string;
-  wantedRps: number;
-  sentRps: number;
-  /** Configured or stated, for all workers together; null = none is known here. */
-  ceilingRps: number | null;
+  /** So many workers may send to it at once. */
   mostSharers: number;
-  /** The level at which this worker was refused last, if that is news; null = nothing new. */
-  newlyFoundRps: number | null;
   /** The server told to wait for so long from now; null = nothing new. */
   parkForMs: number | null;
 };
 
-/** What is known of a key besides this worker's own. */
-export type KeyKnowledge = { others: readonly Share[]; found: FoundLimit | null; nowMs: number };
-
-/** What a worker is granted, and what it has found out, to be written down. */
-export type KeyDecision = {
-  grantedRps: number | null;
-  found: FoundLimit | null;
-  /** How long ago that was found, ms. */
-  foundAgeMs: number;
-  workers: number;
-};
+/** What a worker is granted, and whose law it goes by (null = its own); of how many workers, itself included. */
+export type KeyDecision = { grantedRps: number | null; lead: Lead | null; workers: number };
 
 export type ExchangeAnswer = {
   decisions: ReadonlyMap<string, KeyDecision>;
@@ -32,11 +18,15 @@ export type ExchangeAnswer = {
   parks: readonly { key: string; forMs: number }[];
 };
 
+export type ExchangeOptions = {
+  /** How long what is decided holds, ms. */
+  leaseMs: number;
+  /** @param others shares of other workers whose leases have not ended */
+  decide: (report: KeyReport, others: readonly Share[]) => KeyDecision;
+};
+
 /** Where workers tell one another what they want, have found and were told. One decides at a time. */
 export interface LimitExchange {
   readonly workerId: number;
-  exchange(
-    reports: readonly KeyReport[],
-    options: { leaseMs: number; decide: (report: KeyReport, knowledge: KeyKnowledge) => KeyDecision },
-  ): Promise<ExchangeAnswer>;
+  exchange(reports: readonly KeyReport[], options: ExchangeOptions): Promise<ExchangeAnswer>;
 }

@@ -2,13 +2,13 @@ import { hostOfKey } from '../../core/host.ts';
 import type { KeySnapshot } from '../../core/key-snapshot.ts';
 import type { Sample, Verdict } from '../../core/sample.ts';
 import { SECOND_MS } from '../../core/units.ts';
-import type { Governor, HostPolicy, KeyRequest } from '../governor.ts';
-import type { ExchangeAnswer, KeyDecision, KeyKnowledge, KeyReport } from './exchange.ts';
+import type { FollowingGovernor, Governor, HostPolicy, KeyRequest } from '../governor.ts';
+import type { ExchangeAnswer, KeyDecision, KeyReport } from './exchange.ts';
 import { SharedKey } from './shared-key.ts';
-import { grantFor, totalFound } from './shares.ts';
+import { grantFor, type Lead, leadOf, type Share } from './shares.ts';
 
 export type SharedGovernorOptions = {
-  inner: Governor & { rescale(key: string, factor: number): void };
+  inner: FollowingGovernor;
   workerId: number;
   policyOf: (host: string) => HostPolicy;
   /** What the host's robots.txt asks for between two requests, ms; 0 = nothing. */
@@ -27,10 +27,8 @@ const ASK_AGAIN_MS = 50;
 // Below so many sends a second for each, a worker alone keeps the pace better.
 const LEAST_RPS_A_SHARER = 5;
 const STATED_SHARE = 0.97;
-// A share found out is moved only when it differs: each move restarts what the law has measured.
-const RESCALE_FROM = 0.05;
-const QUIET_MS = 30_000;
-const LOOK_UPWARD_PER_SEC = 0.01;
+// The refusals of one burst are one event, whichever worker meets them.
+const ONE_EVENT_MS = 1_000;
 
 /**
  * A worker's governor where several share one budget for each key: it asks its own governor, and holds to the share of the
@@ -86,9 +84,22 @@ export class SharedGovernor implements Governor {
   finish(sample: Sample): Verdict {
     const verdict = this.#inner.finish(sample);
     this.#ended(sample.key);
-    // Whoever was told to wait was told for all.
-    if (verdict === 'limited' && this.#keys.has(sample.key)) this.#hasNews = true;
+    const shared = this.#keys.get(sample.key);
+    if (shared !== undefined) this.#learn(shared, sample, verdict);
     return verdict;
+  }
+
+  /** Whoever was told to wait was told for all. */
+  #learn(shared: SharedKey, { sentAtMs, endedAtMs }: Sample, verdict: Verdict): void {
+    if (verdict === 'limited') {
+      shared.isWaiting = true;
+      shared.waitingSinceMs = endedAtMs;
+      shared.refusedAtMs = endedAtMs;
+      this.#hasNews = true;
+    } else if (shared.isWaiting && sentAtMs > shared.waitingSinceMs && verdict === 'ok') {
+      shared.isWaiting = false;
+      this.#hasNews = true;
+    }
   }
 
   givenUp(key: string, nowMs: number): string | null {
@@ -123,45 +134,60 @@ export class SharedGovernor implements Governor {
     return reports;
   }
 
-  /** Decides this worker's part in a key: pure, but for its arguments. */
-  decide(report: KeyReport, knowledge: KeyKnowledge): KeyDecision {
-    const { others, found: known, nowMs } = knowledge;
-    const { newlyFoundRps: foundRps } = report;
-    const found = foundRps === null ? known : totalFound(known, { foundRps, others, nowMs });
-    const grantedRps = grantFor({ ...report, workerId: this.#options.workerId }, others);
-    const foundAgeMs = found === null ? 0 : nowMs - found.atMs;
-    return { grantedRps, found, foundAgeMs, workers: 1 + others.filter(({ wantedRps }) => wantedRps > 0).length };
+  /** Decides this worker's part in a key: a function of what is known alone. */
+  decide(report: KeyReport, others: readonly Share[]): KeyDecision {
+    const { workerId } = this.#options;
+    return {
+      grantedRps: grantFor({ ...report, workerId }, others),
+      lead: leadOf(workerId, others),
+      workers: 1 + others.length,
+    };
   }
 
   /** @param sentAtMs when the exchange was asked for: a lease counts from then */
   apply(answer: ExchangeAnswer, { sentAtMs, nowMs }: { sentAtMs: number; nowMs: number }): void {
-    for (const [key, decision] of answer.decisions) {
+    for (const [key, { grantedRps, lead, workers }] of answer.decisions) {
       const shared = key === ALL_HOSTS ? this.#all : this.#keys.get(key);
       if (shared === null || shared === undefined) continue;
-      shared.workers = decision.workers;
-      this.#grant(shared, decision, sentAtMs + GRANT_LEASE_MS);
+      this.#moveParts(shared, workers);
+      const byLead = shared === this.#all ? null : this.#follow(shared, lead, nowMs);
+      const rates = [grantedRps, byLead].filter((rps) => rps !== null);
+      shared.grant(rates.length > 0 ? Math.min(...rates) : null, sentAtMs + GRANT_LEASE_MS);
     }
-    for (const { key, forMs } of answer.parks) {
-      const shared = this.#keys.get(key);
-      if (shared !== undefined) shared.parkedUntilMs = Math.max(shared.parkedUntilMs, nowMs + forMs);
-    }
+    for (const { key, forMs } of answer.parks) this.#park(this.#keys.get(key), nowMs, forMs);
   }
 
-  #grant(shared: SharedKey, { grantedRps, found, foundAgeMs, workers }: KeyDecision, untilMs: number): void {
-    if (found === null) return shared.grant(grantedRps, untilMs);
-    const targetRps = found.rps / workers;
-    const { headroom } = this.#policyOf(shared);
-    if (shared.foundRps === null) {
-      // It has met no refusal itself: what the others met holds for it too.
-      const foundGrant = headroom * targetRps * lookUpward(foundAgeMs);
-      return shared.grant(grantedRps === null ? foundGrant : Math.min(grantedRps, foundGrant), untilMs);
-    }
-    const factor = targetRps / shared.foundRps;
-    if (Math.abs(factor - 1) > RESCALE_FROM) {
-      this.#inner.rescale(shared.key, factor);
-      shared.foundRps = targetRps;
-    }
-    shared.grant(grantedRps, untilMs);
+  /** Of fewer workers each has a larger part. Who follows has that from the one it follows. */
+  #moveParts(shared: SharedKey, workers: number): void {
+    if (workers !== shared.workers && !shared.follows) this.#inner.rescale(shared.key, shared.workers / workers);
+    shared.workers = workers;
+  }
+
+  /** @returns the rate of the law it goes by; null = its own, or one without a pace */
+  #follow(shared: SharedKey, lead: Lead | null, nowMs: number): number | null {
+    shared.follows = lead !== null;
+    if (lead === null) return null;
+    const { foundRps, pacedRps } = lead;
+    // So that it can lead should the other one be gone, and is not held back by what it met alone.
+    if (foundRps !== null && pacedRps !== null && pacedRps > 0)
+      this.#inner.adopt(shared.key, { limitRps: foundRps, requestsPerSecond: pacedRps, nowMs });
+    return pacedRps;
+  }
+
+  #park(shared: SharedKey | undefined, nowMs: number, forMs: number): void {
+    if (shared === undefined) return;
+    const untilMs = nowMs + forMs;
+    if (untilMs <= shared.parkedUntilMs) return;
+    const isNew = nowMs - shared.refusedAtMs > ONE_EVENT_MS && nowMs >= shared.parkedUntilMs;
+    shared.parkedUntilMs = untilMs;
+    if (!isNew) return;
+    shared.refusedAtMs = nowMs;
+    if (shared.follows) return;
+    // The law is this one's: what another met at the same rate, it would have met.
+    this.#inner.refusedElsewhere(shared.key, { nowMs, waitMs: forMs });
+    shared.isWaiting = true;
+    shared.waitingSinceMs = nowMs;
+    this.#hasNews = true;
   }
 
   #reportOf(shared: SharedKey, snapshot: KeySnapshot | undefined, nowMs: number): KeyReport {
@@ -173,7 +199,8 @@ export class SharedGovernor implements Governor {
       wantedRps,
       ceilingRps,
       mostSharers: this.#mostSharers(shared.key, ceilingRps),
-      newlyFoundRps: newlyFound(shared, snapshot),
+      pacedRps: shared.isWaiting ? 0 : (snapshot?.requestsPerSecond ?? null),
+      foundRps: snapshot?.limitSource === 'discovered' ? snapshot.limitRps : null,
       parkForMs: this.#newPark(shared, snapshot),
     };
   }
@@ -269,17 +296,4 @@ export class SharedGovernor implements Governor {
       }),
     };
   }
-}
-
-/** A limit that nobody has met for a while may be higher by now. */
-function lookUpward(foundAgeMs: number): number {
-  return Math.exp((LOOK_UPWARD_PER_SEC * Math.max(0, foundAgeMs - QUIET_MS)) / SECOND_MS);
-}
-
-/** The level of the last refusal, when it is another than was known. */
-function newlyFound(shared: SharedKey, snapshot: KeySnapshot | undefined): number | null {
-  if (snapshot?.limitSource !== 'discovered' || snapshot.limitRps === null) return null;
-  if (shared.foundRps !== null && Math.abs(snapshot.limitRps / shared.foundRps - 1) < 1e-6) return null;
-  shared.foundRps = snapshot.limitRps;
-  return snapshot.limitRps;
 }

@@ -21,8 +21,13 @@ export class SharedKey {
   grantedRps: number | null = null;
   grantedUntilMs = Number.NEGATIVE_INFINITY;
   parkedUntilMs = Number.NEGATIVE_INFINITY;
-  /** The level found by refusals as last seen here: another one is news. */
-  foundRps: number | null = null;
+  /** The law it goes by at present is another worker's. */
+  follows = false;
+  /** When a refusal was last taken for an event, here or elsewhere. */
+  refusedAtMs = Number.NEGATIVE_INFINITY;
+  /** It waits, and then for the answer to a lone request: who goes by its law waits too. */
+  isWaiting = false;
+  waitingSinceMs = Number.NEGATIVE_INFINITY;
   /** Refusals told to others. */
   reportedRefusals = 0;
   #wasHeld = false;

@@ -7,6 +7,10 @@ export type Share = {
   grantedRps: number;
   /** What it has sent lately. */
   sentRps: number;
+  /** The rate its own law goes at: 0 = it waits, null = without a pace. */
+  pacedRps: number | null;
+  /** The rate at which it was refused; null = not yet. */
+  foundRps: number | null;
   /** The limit it knows of, configured or stated, for all workers together; null = none. */
   ceilingRps: number | null;
 };
@@ -84,23 +88,20 @@ function chooseSharers(
     .slice(0, mostSharers);
 }
 
-/** A limit found by refusals, of all workers together. */
-export type FoundLimit = { rps: number; atMs: number };
+/** The law that one worker's governor follows, which the others go by: per worker, of equal parts. */
+export type Lead = {
+  workerId: number;
+  /** The rate it goes at: 0 = it waits, null = without a pace. */
+  pacedRps: number | null;
+  /** The rate it was refused at; null = not yet. */
+  foundRps: number | null;
+};
 
-// The refusals of one burst are one event, whichever worker meets them.
-const ONE_EVENT_MS = 2_000;
-
-/**
- * What a refusal that one worker met says of all: at that moment the server bore what this one was refused at and what the
- * others were sending.
- * @param foundRps the level at which this worker was refused
- */
-export function totalFound(
-  known: FoundLimit | null,
-  facts: { foundRps: number; others: readonly Share[]; nowMs: number },
-): FoundLimit {
-  const { foundRps, others, nowMs } = facts;
-  const rps = others.reduce((sum, { sentRps }) => sum + sentRps, foundRps);
-  if (known === null || nowMs - known.atMs >= ONE_EVENT_MS) return { rps, atMs: nowMs };
-  return { rps: Math.max(known.rps, rps), atMs: known.atMs };
+/** @returns whose law all go by: of those who send to the key, the one that came first; null = one's own */
+export function leadOf(workerId: number, others: readonly Share[]): Lead | null {
+  const first = others.reduce<Share | null>(
+    (best, one) => (best === null || one.workerId < best.workerId ? one : best),
+    null,
+  );
+  return first !== null && first.workerId < workerId ? first : null;
 }

@@ -1,10 +1,12 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../core/clock.ts';
+import type { LimitExchange } from '../../governor/shared/exchange.ts';
 import type { RunStore, WorkerShare } from '../store.ts';
 import { Counters } from './counters.ts';
 import { PostgresDatabase, type PostgresOptions } from './database.ts';
 import { PostgresDatasets } from './datasets.ts';
 import { HostTable } from './hosts.ts';
+import { PostgresLimits } from './limits.ts';
 import { migrate, requireCurrentSchema, SCHEMA_VERSION } from './migrations.ts';
 import { PostgresQueue } from './queue.ts';
 import { DatasetTable, RecordTable } from './records.ts';
@@ -30,6 +32,8 @@ export type PostgresRunOptions = PostgresOptions & {
 
 /** A run on PostgreSQL, as one worker has it open. */
 export type PostgresRunStore = RunStore & {
+  /** Where its workers share the budgets of servers. */
+  readonly limits: LimitExchange;
   /** Says that this worker is alive; a few times a minute. @throws EnvironmentError when another version took over */
   heartbeat(): Promise<void>;
   /** Asks for the lead of the run, or keeps it. @returns whether this worker has it */
@@ -97,6 +101,7 @@ function buildStore(database: PostgresDatabase, { registry, runId, workerId, opt
     queue,
     datasets: new PostgresDatasets({ ...parts, storedRequest: (requestId) => queue.stored(requestId) }),
     values: new PostgresValues(database, tables),
+    limits: new PostgresLimits({ database, tables, runId, workerId }),
     heartbeat: () => registry.heartbeat(workerId),
     lead: () => registry.lead(runId, workerId),
     expectMore: (isExpected) => queue.expectMore(isExpected),

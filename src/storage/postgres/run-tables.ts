@@ -17,7 +17,7 @@ const NAMES = [
   'dataset_column_position',
   'value',
   'counter',
-  'limit_key',
+  'limit_park',
   'limit_share',
 ] as const;
 
@@ -82,13 +82,13 @@ function create(schema: string, runId: number): string[] {
     `CREATE TABLE ${t.counter} (
        worker_id integer NOT NULL, kind smallint NOT NULL, key text COLLATE "C" NOT NULL, value bigint NOT NULL,
        PRIMARY KEY (worker_id, kind, key)) WITH (fillfactor = 50, ${HOT(1_000)})`,
-    `CREATE TABLE ${t.limit_key} (
-       key text COLLATE "C" PRIMARY KEY, parked_until bigint, parked_reason text, changed_at bigint NOT NULL)
+    `CREATE TABLE ${t.limit_park} (key text COLLATE "C" PRIMARY KEY, parked_until bigint NOT NULL)
        WITH (fillfactor = 50, ${HOT(500)})`,
     `CREATE TABLE ${t.limit_share} (
-       key text COLLATE "C" NOT NULL, worker_id integer NOT NULL, wanted_rps double precision NOT NULL,
-       ceiling_rps double precision, granted_rps double precision NOT NULL, found_rps double precision,
-       until bigint NOT NULL, PRIMARY KEY (key, worker_id)) WITH (fillfactor = 50, ${HOT(500)})`,
+       key text COLLATE "C" NOT NULL, worker_id integer NOT NULL, until bigint NOT NULL,
+       wanted_rps double precision NOT NULL, granted_rps double precision NOT NULL, sent_rps double precision NOT NULL,
+       paced_rps double precision, found_rps double precision, ceiling_rps double precision,
+       PRIMARY KEY (key, worker_id)) WITH (fillfactor = 50, ${HOT(500)})`,
   ];
 }
 
