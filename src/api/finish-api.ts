@@ -83,3 +83,13 @@ function heldBecause(facts: { movesState: boolean; isSample: boolean; failed: st
   if (facts.isSample) return 'only a sample was fetched';
   return facts.failed === undefined ? null : `requests of ${facts.failed} have failed`;
 }
+
+/** @returns what the summary tells of a resource */
+export function completenessOf({ completeness, records, increment }: FinishedResource): CompletenessSummary {
+  const hasOthers = Object.values(records).some((count) => count > 0);
+  return {
+    ...completeness,
+    ...(hasOthers ? { records } : {}),
+    ...(increment === null ? {} : { increment }),
+  };
+}

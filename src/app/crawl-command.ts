@@ -1,3 +1,4 @@
+import { completenessOf } from '../api/finish-api.ts';
 import type { CommandContext } from '../app-commands.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import type { Ports } from '../core/ports.ts';
@@ -13,6 +14,7 @@ import { createRouteRegistry, type RouteRegistry } from '../routes/registry.ts';
 import { accompany } from './accompany.ts';
 import type { Composition } from './compose.ts';
 import { type CrawlEnd, runCrawl } from './crawl-run.ts';
+import { NO_PROFILE, profileRun } from './dataset-profiles.ts';
 import { compileDeclaredApi } from './declared-api.ts';
 import { failuresByLabel } from './failures-of.ts';
 import { finalRowsOf } from './final-rows.ts';
@@ -155,15 +157,18 @@ async function crawlPrepared(
     : [...followed.files];
   await endMeta(prepared, { isOwn, isFinished });
   // A sample is not complete, and is not meant to be.
-  const completeness =
-    api === null || job.samplePages !== null ? null : resources.map((resource) => resource.completeness);
-  const summary = await summaryOf({ prepared, end, exports: files, completeness });
+  const isSample = job.samplePages !== null;
+  const completeness = api === null || isSample ? null : resources.map(completenessOf);
+  const { profiles, drift } = isOwn
+    ? await profileRun(run.store, { isComparable: isFinished && !isSample })
+    : NO_PROFILE;
+  const summary = await summaryOf({ prepared, end, exports: files, completeness, drift });
   if (isOwn) {
     const report = await writeReport({
       paths: run.paths,
       summary,
       recorder: end.composition.recorder.toState(),
-      datasets: run.store.datasets,
+      datasets: profiles,
       input: job.input,
       file: job.report,
       wallMs: context.ports.clock.wallMs(),

@@ -1,10 +1,10 @@
-import { CARRIED_OVER_PREFIX } from '../api/finish-api.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import { resumeInput } from '../config/load-input.ts';
 import { secretsStillMissing, storableDocument } from '../config/storable-document.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Ports } from '../core/ports.ts';
 import { moveToPrevious, type OpenRun, openRun, runExists } from '../storage/runs.ts';
+import { carriedOver } from './carried-over.ts';
 import type { WorkRun } from './run-access.ts';
 import { loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
 import type { SharedSeat } from './shared-seat.ts';
@@ -68,7 +68,7 @@ async function beginAnew(job: CrawlJob, { run, stored, wanted, ports }: Beginnin
     await saveMeta(run.store.values, meta);
     return { run, meta, job: asked, isResumed: false };
   }
-  const carried = await run.store.values.entries<unknown>(CARRIED_OVER_PREFIX);
+  const carried = await carriedOver(run.store.values);
   await run.close();
   await moveToPrevious({ storageDir: job.storageDir, name: job.run, clock: ports.clock });
   const fresh = await open(job, ports);

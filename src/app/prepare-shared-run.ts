@@ -1,4 +1,3 @@
-import { CARRIED_OVER_PREFIX } from '../api/finish-api.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import { EnvironmentError } from '../core/errors.ts';
 import type { Ports } from '../core/ports.ts';
@@ -11,6 +10,7 @@ import {
   type SharedRunAddress,
   sharedRunExists,
 } from '../storage/shared-runs.ts';
+import { carriedOver } from './carried-over.ts';
 import { noSuchRun } from './existing-run.ts';
 import { metaOf, otherInput, type PreparedRun, resumedJob } from './prepare-run.ts';
 import { loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
@@ -41,7 +41,7 @@ export async function prepareSharedRun(asked: Asked, fingerprint: () => Promise<
   try {
     const stored = await loadMeta(seated.run.store.values);
     if (stored !== null && beginsAnew(job, stored)) {
-      const carried = await seated.run.store.values.entries<unknown>(CARRIED_OVER_PREFIX);
+      const carried = await carriedOver(seated.run.store.values);
       seated = await keepAsPrevious(asked, seated);
       for (const [key, value] of carried) await seated.run.store.values.set(key, value);
       return await begin(asked, seated, wanted ?? stored.fingerprint, stored);

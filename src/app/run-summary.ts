@@ -16,6 +16,7 @@ export async function summaryOf(facts: {
   end: CrawlEnd;
   exports: readonly string[];
   completeness: CompletenessSummary[] | null;
+  drift: Summary['drift'];
 }): Promise<Summary> {
   const { prepared, end } = facts;
   const { queue, datasets } = prepared.run.store;
@@ -26,6 +27,7 @@ export async function summaryOf(facts: {
     state: stateOf(end),
     skipReasons: await queue.skipReasons(),
     completeness: facts.completeness,
+    drift: facts.drift,
     exports: facts.exports,
   });
 }

@@ -2,18 +2,16 @@ import { rename, writeFile } from 'node:fs/promises';
 import type { Input } from '../config/input-schema.ts';
 import { EnvironmentError, messageOf } from '../core/errors.ts';
 import type { Summary } from '../core/summary.ts';
-import { rowsByPage } from '../export/rows.ts';
-import { type DatasetProfile, profileDataset } from '../report/dataset-profile.ts';
+import type { DatasetProfile } from '../report/dataset-profile.ts';
 import type { ReportData } from '../report/html/report-data.ts';
 import type { RecorderState } from '../report/recorder.ts';
 import type { RunPaths } from '../storage/runs.ts';
-import type { DatasetStore } from '../storage/store.ts';
 
 export type ReportFacts = {
   paths: RunPaths;
   summary: Summary;
   recorder: RecorderState;
-  datasets: DatasetStore;
+  datasets: readonly DatasetProfile[];
   input: Input;
   /** A further place for the page; null = the run's folder only. */
   file: string | null;
@@ -26,27 +24,17 @@ export type ReportFacts = {
  * @throws EnvironmentError when a place cannot be written
  */
 export async function writeReport(facts: ReportFacts): Promise<ReportData> {
-  const { paths, summary, recorder, input, wallMs } = facts;
+  const { paths, summary, recorder, datasets, input, wallMs } = facts;
   await write(paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
   const [{ buildReportData }, { renderReport }] = await Promise.all([
     import('../report/html/report-data.ts'),
     import('../report/html/page.ts'),
   ]);
-  const datasets = await profilesOf(facts.datasets);
   const data = buildReportData({ summary, recorder, datasets, config: input, writtenAtMs: wallMs });
   const page = renderReport(data);
   await write(paths.reportHtml, page);
   if (facts.file !== null) await write(facts.file, page);
   return data;
-}
-
-async function profilesOf(datasets: DatasetStore): Promise<DatasetProfile[]> {
-  const profiles: DatasetProfile[] = [];
-  for (const dataset of await datasets.list()) {
-    if (dataset.count === 0) continue;
-    profiles.push(await profileDataset(dataset, rowsByPage((page) => datasets.page(dataset.name, page))()));
-  }
-  return profiles;
 }
 
 /** Beside its place, then renamed: whoever looks at it never sees half of it. */

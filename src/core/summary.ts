@@ -39,6 +39,8 @@ export type Summary = {
   achievedShare: number | null;
   slotUtilisation: number | null;
   completeness: CompletenessSummary[] | null;
+  /** How datasets differ from those of the run of the same name before; null when there is none to compare with. */
+  drift: SchemaDrift[] | null;
   workers: { id: string; requests: number; records: number }[] | null;
   diagnosis: { bottleneck: string; share: number; evidence: string; advice: string }[] | null;
   exports: string[];
@@ -69,4 +71,27 @@ export type CompletenessSummary = {
   duplicates: number;
   gaps: number;
   suspectedShifts: number;
+  /** Records that came and were not kept as they came, by why; left out = none. */
+  records?: {
+    /** Left out: before the increment's start, or not before its end. */
+    outside: number;
+    /** Dropped by schemaContract discardRow. */
+    discarded: number;
+    /** Kept though they do not fit the schema (evolve, discardValue). */
+    drifted: number;
+  };
+  /** From where to where it went; left out = not incremental. `held` says why it stays where it is; null = it does not. */
+  increment?: { from: string | number; to: string | number; held: string | null };
+};
+
+/** One difference between the records of two runs. */
+export type SchemaDrift = {
+  dataset: string;
+  /** Path of the field: `a.b` in objects, `a[]` for the items of a list. */
+  field: string;
+  /** empty = the share of null or missing values. */
+  change: 'added' | 'removed' | 'type' | 'empty';
+  /** What it was and is: types, or a share in percent; null where there is no such field. */
+  before: string | null;
+  after: string | null;
 };

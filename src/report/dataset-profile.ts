@@ -19,6 +19,8 @@ export type FieldProfile = {
   nullShare: number;
   /** Share of them in which it is not there. */
   missingShare: number;
+  /** The objects that could have it, of those looked at. */
+  places: number;
 };
 
 const SAMPLE_SIZE = 10_000;
@@ -61,6 +63,7 @@ class Profiler {
       types: [...types].sort(([, a], [, b]) => b - a).map(([type]) => type),
       nullShare: nulls / parents(),
       missingShare: Math.max(0, 1 - present / parents()),
+      places: parents(),
     }));
     return { fields, moreFields: this.#more.size };
   }

@@ -1,5 +1,6 @@
 import type { HostSummary, Summary } from '../core/summary.ts';
 import { PHASES, type Timings } from '../core/timings.ts';
+import { completenessFacts, driftText } from './completeness-text.ts';
 import { formatCount, formatDuration, formatMs, formatNumber, formatShare } from './format.ts';
 import { clip, clipMiddle, type Painter, painter, type Style, widthOf } from './terminal.ts';
 
@@ -12,6 +13,8 @@ const HOST_COLUMNS = 27;
 const CELL_COLUMNS = [9, 6, 6, 8, 9, 9];
 const MOST_HOSTS = 10;
 const MOST_FAILURES = 8;
+const MOST_RESOURCES = 20;
+const MOST_DRIFT = 10;
 /** Wire and own work in words a reader of curl's output knows. */
 const PHASE_NAMES: Record<keyof Timings, string> = {
   politeness: 'held back',
@@ -35,6 +38,8 @@ export function printSummary(summary: Summary, { color, columns = 80 }: PrintOpt
     timeShares(summary, paint),
     hostTable(summary, paint),
     failureList(summary, paint, columns),
+    completenessList(summary, paint, columns),
+    driftList(summary, paint, columns),
     diagnosis(summary, paint, columns),
     files(summary, paint, columns),
   ];
@@ -186,6 +191,30 @@ function failureList({ failures }: Summary, paint: Painter, columns: number): st
         paint('dim', `    ${clipMiddle(example, columns - 4)}`),
       ]),
     ...(more > 0 ? [paint('dim', `  and ${formatCount(more)} more kinds: see dataset "failures"`)] : []),
+  ];
+}
+
+function completenessList({ completeness }: Summary, paint: Painter, columns: number): string[] {
+  if (completeness === null || completeness.length === 0) return [];
+  const more = completeness.length - MOST_RESOURCES;
+  return [
+    paint('bold', 'Completeness'),
+    ...completeness.slice(0, MOST_RESOURCES).flatMap((resource) => {
+      const [first = '', ...others] = wrap(`${resource.resource}: ${completenessFacts(resource)}`, columns - 4);
+      const lines = [`  ${first}`, ...others.map((line) => `    ${line}`)];
+      return resource.gaps > 0 ? lines.map((line) => paint('yellow', line)) : lines;
+    }),
+    ...(more > 0 ? [paint('dim', `  and ${formatCount(more)} more resources: see report.json`)] : []),
+  ];
+}
+
+function driftList({ drift }: Summary, paint: Painter, columns: number): string[] {
+  if (drift === null || drift.length === 0) return [];
+  const more = drift.length - MOST_DRIFT;
+  return [
+    paint('bold', 'Changed since the run before'),
+    ...drift.slice(0, MOST_DRIFT).map((change) => `  ${clipMiddle(driftText(change), columns - 2)}`),
+    ...(more > 0 ? [paint('dim', `  and ${formatCount(more)} more: see report.json`)] : []),
   ];
 }
 

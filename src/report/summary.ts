@@ -23,6 +23,7 @@ export type SummaryFacts = {
   /** By reason, from the store; the recorder's own count when left out. */
   skipReasons?: Readonly<Record<string, number>>;
   completeness?: CompletenessSummary[] | null;
+  drift?: Summary['drift'];
   workers?: Summary['workers'];
   diagnosis?: Summary['diagnosis'];
   exports?: readonly string[];
@@ -63,6 +64,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     achievedShare: theoretical !== null && requestsPerSecond !== null ? requestsPerSecond / theoretical : null,
     slotUtilisation: recorder.slots.weighedMs > 0 ? recorder.slots.usedMs / recorder.slots.weighedMs : null,
     completeness: facts.completeness ?? null,
+    drift: facts.drift ?? null,
     workers: facts.workers ?? null,
     diagnosis: facts.diagnosis ?? null,
     exports: [...(facts.exports ?? [])],

@@ -63,6 +63,12 @@ test('objects with ids for keys are cut at 200 fields', async () => {
 
 test('records that are no objects are a field "value"', async () => {
   expect((await profileOf([1, null])).fields).toEqual([
-    { path: 'value', types: ['integer'], nullShare: 0.5, missingShare: 0 },
+    { path: 'value', types: ['integer'], nullShare: 0.5, missingShare: 0, places: 2 },
   ]);
+});
+
+test('documents within documents end somewhere', async () => {
+  let deep: unknown = 1;
+  for (let level = 0; level < 1000; level++) deep = { a: deep };
+  expect((await profileOf([deep])).fields.length).toBeLessThan(10);
 });

@@ -52,6 +52,7 @@ function summaryOf(changes: Partial<Summary> = {}): Summary {
     achievedShare: 0.948,
     slotUtilisation: 0.11,
     completeness: null,
+    drift: null,
     workers: null,
     diagnosis: null,
     exports: ['storage/runs/practice/exports/default.csv'],

@@ -302,6 +302,7 @@ test('the summary has every field of the design, from exact counts of the store 
     achievedShare: 0.825,
     slotUtilisation: 0.5,
     completeness: null,
+    drift: null,
     workers: null,
     diagnosis: null,
     exports: ['a.csv'],

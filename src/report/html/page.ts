@@ -8,6 +8,7 @@ import {
   completenessSection,
   configSection,
   datasetSection,
+  driftSection,
   failureSection,
   hostSection,
   statusSection,
@@ -47,6 +48,7 @@ export function renderMain(data: ReportData): string {
     statusSection(data),
     failureSection(data),
     completenessSection(data),
+    driftSection(data),
     datasetSection(data),
     configSection(data),
   ];

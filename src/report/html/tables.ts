@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
-import type { HostSummary } from '../../core/summary.ts';
+import type { CompletenessSummary, HostSummary } from '../../core/summary.ts';
+import { driftText, incrementFacts } from '../completeness-text.ts';
 import type { DatasetProfile } from '../dataset-profile.ts';
 import { formatCount, formatMs, formatNumber, formatShare } from '../format.ts';
 import { withCode } from './diagnosis-section.ts';
@@ -74,7 +75,25 @@ ${table(
     return html`<tr${isShort && html` class="bad"`}><th scope="row">${resource}</th><td class="n">${declared === null ? '–' : formatCount(declared)}</td>
 ${[fetched, duplicates, gaps, suspectedShifts].map((count) => html`<td class="n">${formatCount(count)}</td>`)}</tr>`;
   }),
-)}</section>`;
+)}
+${completeness.flatMap(notesOf).map((note) => html`<p class="note">${note}</p>`)}</section>`;
+}
+
+function notesOf({ resource, records, increment }: CompletenessSummary): string[] {
+  const { outside = 0, discarded = 0, drifted = 0 } = records ?? {};
+  return [
+    outside > 0 && `${resource}: ${formatCount(outside)} outside of the increment, left out.`,
+    discarded > 0 && `${resource}: ${formatCount(discarded)} dropped as they do not fit the schema.`,
+    drifted > 0 && `${resource}: ${formatCount(drifted)} kept though they do not fit the schema.`,
+    increment !== undefined && `${resource}: ${incrementFacts(increment)}.`,
+  ].filter((note) => note !== false);
+}
+
+/** What has changed since the run before. */
+export function driftSection({ summary: { drift } }: ReportData): Markup | null {
+  if (drift === null || drift.length === 0) return null;
+  return html`<section aria-labelledby="drift"><h2 id="drift">Changed since the run before</h2>
+<ul>${drift.map((change) => html`<li>${driftText(change)}</li>`)}</ul></section>`;
 }
 
 export function datasetSection({ datasets, summary: { exports } }: ReportData): Markup | null {
