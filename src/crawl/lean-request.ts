@@ -64,6 +64,16 @@ class LeanRequest {
     this.#label = leased.label;
   }
 
+  /** Asked of every request, most of which nobody asks for more. */
+  get skipNavigation(): boolean {
+    const meta = this.#userData === null ? this.#stored.crawlee : (this.#userData.__crawlee as RequestData['crawlee']);
+    return (meta?.skipNavigation as boolean | undefined) ?? false;
+  }
+
+  set skipNavigation(value: boolean) {
+    (this.userData.__crawlee as Record<string, unknown>).skipNavigation = value;
+  }
+
   get userData(): Record<string, unknown> {
     this.#userData ??= withCrawleeMeta({ ...this.#stored.userData, ...labelOf(this.#label) }, this.#stored.crawlee);
     return this.#userData;
