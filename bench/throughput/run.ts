@@ -1,5 +1,6 @@
 // `node bench/throughput/run.ts [--rounds 5] [--requests 20000] [--stock 2000]`: interleaved rounds, medians, one table.
-import { execFileSync, spawn } from 'node:child_process';
+// Peers in Python run where Debian's packages python3-aiohttp, python3-httpx and python3-scrapy are installed.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -17,10 +18,34 @@ const { values } = parseArgs({
 
 type Result = { requestsPerSecond: number; cpuMicros: number };
 const here = (name: string): string => new URL(name, import.meta.url).pathname;
-const contestants = [
-  { name: 'bare undici (request, body.json)', file: here('bare-undici.ts'), requests: values.requests },
-  { name: 'millrace, everything on', file: here('millrace.ts'), requests: values.requests },
-  { name: 'stock Crawlee, persistent storage', file: here('stock-crawlee.ts'), requests: values.stock },
+type Contestant = { name: string; program: string; file: string; requests: string };
+
+// Debian's, whatever other Python is on the path.
+const PYTHON = '/usr/bin/python3';
+const FAST_PEER_REQUESTS = '5000';
+
+function ours(name: string, file: string, requests: string): Contestant {
+  return { name, program: process.execPath, file: here(file), requests };
+}
+
+/** @returns the peer, or nothing where it is not installed */
+function peer(module: string, requests: string): Contestant[] {
+  const { status, stdout } = spawnSync(PYTHON, ['-c', `import ${module}; print(${module}.__version__)`]);
+  if (status !== 0) {
+    console.error(`${module} is not installed: left out`);
+    return [];
+  }
+  const name = `${module} ${stdout.toString().trim()}`;
+  return [{ name, program: PYTHON, file: here(`peers/${module}_peer.py`), requests }];
+}
+
+const contestants: Contestant[] = [
+  ours('bare undici (request, body.json)', 'bare-undici.ts', values.requests),
+  ours('millrace, everything on', 'millrace.ts', values.requests),
+  ...peer('aiohttp', FAST_PEER_REQUESTS),
+  ...peer('httpx', values.stock),
+  ...peer('scrapy', values.stock),
+  ours('stock Crawlee, persistent storage', 'stock-crawlee.ts', values.stock),
 ].filter(({ name }) => values.only === undefined || name.includes(values.only));
 
 const about = machine();
@@ -29,8 +54,8 @@ const [port] = (await once(server.stdout, 'data')) as [Buffer];
 const base = `http://127.0.0.1:${String(port).trim()}`;
 const results = new Map<string, Result[]>(contestants.map(({ name }) => [name, []]));
 for (let round = 0; round < Number(values.rounds); round++) {
-  for (const { name, file, requests } of contestants) {
-    const out = execFileSync(process.execPath, [file, base, requests, values.concurrency], {
+  for (const { name, program, file, requests } of contestants) {
+    const out = execFileSync(program, [file, base, requests, values.concurrency], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const result = JSON.parse(out.toString()) as Result;

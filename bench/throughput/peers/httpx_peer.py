@@ -1,0 +1,31 @@
+"""httpx: one AsyncClient, as many connections as asked for, nothing kept. argv: base URL, requests, concurrency."""
+import asyncio
+import json
+import resource
+import sys
+import time
+
+import httpx
+
+base, total, concurrency = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+
+
+async def main():
+    paths = iter(range(total))
+    limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    async with httpx.AsyncClient(limits=limits) as client:
+
+        async def work():
+            for index in paths:
+                (await client.get(f"{base}/items/{index}")).json()
+
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        started = time.perf_counter()
+        await asyncio.gather(*(work() for _ in range(concurrency)))
+        wall = time.perf_counter() - started
+        after = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(json.dumps({"requestsPerSecond": total / wall, "cpuMicros": cpu * 1e6 / total}))
+
+
+asyncio.run(main())
