@@ -65,7 +65,9 @@ function isOverAlready({ seat, meta, isResumed }: PreparedRun): boolean {
   return seat != null && isResumed && meta.isFinished;
 }
 
-async function sayItIsOver({ job }: PreparedRun, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 }> {
+async function sayItIsOver({ job, run }: PreparedRun, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 }> {
+  // While it is open, this process counts as one of its workers.
+  await run.close();
   context.ports.log.info(`Run "${job.run}" is finished: nothing is left to do. --fresh crawls it anew.`);
   return { summary: await runStatus({ ...job, json: true }, context), exitCode: 0 };
 }

@@ -99,6 +99,10 @@ class HostGovernor implements FollowingGovernor {
     this.#keys.get(key)?.control.rescale(factor);
   }
 
+  boundBy(key: string, requestsPerSecond: number | null): void {
+    this.#keys.get(key)?.control.boundBy(requestsPerSecond);
+  }
+
   adopt(key: string, level: { limitRps: number; requestsPerSecond: number; nowMs: number }): void {
     const state = this.#keys.get(key) ?? this.#addKey(key, level.nowMs);
     state.control.adopt(level);

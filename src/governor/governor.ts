@@ -54,6 +54,8 @@ export interface Governor {
 export interface FollowingGovernor extends Governor {
   /** The part of the key's limit that is ours is by so much larger or smaller; only what was found out moves. */
   rescale(key: string, factor: number): void;
+  /** Sends of the key are held to this rate elsewhere; null = they are not. */
+  boundBy(key: string, requestsPerSecond: number | null): void;
   /** Another one has found the limit: it was refused at `limitRps` and goes at `requestsPerSecond`. */
   adopt(key: string, level: { limitRps: number; requestsPerSecond: number; nowMs: number }): void;
   /** Another one that sends as we do was refused, and told to wait. */

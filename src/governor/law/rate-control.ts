@@ -69,6 +69,7 @@ export class RateControl {
   #checkedAtMs = 0;
   #goodputAtCheck = 0;
   #bestGoodput = 0;
+  #boundRps = Number.POSITIVE_INFINITY;
   readonly #trim = new Trim();
   #cut: PendingCut | null = null;
   #explain: string | null = null;
@@ -125,6 +126,12 @@ export class RateControl {
     this.pacer.setInterval(intervalMs);
     const isStated = this.#statedIntervalMs > lawIntervalMs;
     this.pacer.bear(isStated ? this.#statedBearsLateMs : this.#stage === 'paced' ? HEADROOM_BEARS_LATE_MS : 0);
+  }
+
+  /** Something else holds sends to this rate: that no more is answered is not the server's doing. null = nothing does. */
+  boundBy(requestsPerSecond: number | null): void {
+    this.#boundRps = requestsPerSecond ?? Number.POSITIVE_INFINITY;
+    this.#bestGoodput = Math.min(this.#bestGoodput, this.#boundRps);
   }
 
   /** Another part of the same limit is ours, by so much larger or smaller: the levels and the pace move along. */
@@ -253,7 +260,8 @@ export class RateControl {
     if (nowMs - this.#checkedAtMs < 1000) return;
     const goodput = this.#goodput.perSecond(nowMs, 1000);
     const { intervalMs } = this.pacer;
-    const expected = intervalMs > 0 ? Math.min(this.#bestGoodput, 1000 / intervalMs) : this.#bestGoodput;
+    const paced = intervalMs > 0 ? 1000 / intervalMs : Number.POSITIVE_INFINITY;
+    const expected = Math.min(this.#bestGoodput, paced, this.#boundRps);
     const hasSlowed =
       goodput < SLOWED_GOODPUT * expected && this.latency.meanMs > SLOWED_LATENCY * this.latency.leastMs;
     this.#checkedAtMs = nowMs;

