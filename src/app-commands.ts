@@ -6,7 +6,7 @@ import type { ExportJob, FailuresJob, RetryJob, RevalidateJob, StatusJob } from 
 import type { Ports } from './core/ports.ts';
 import type { Summary } from './core/summary.ts';
 import type { LiveArea } from './report/terminal.ts';
-import type { RunStore, StoredRecord } from './storage/store.ts';
+import type { RunStore } from './storage/store.ts';
 
 /** What a command of the app is handed besides its job. */
 export type CommandContext = {
@@ -30,8 +30,6 @@ export type AccompaniedRun = {
   store: RunStore;
   /** The dataset that records without a dataset of their own go to. */
   mainDataset: string;
-  /** Whether a row of the main dataset stays as it is while the crawl goes on; all do when left out. */
-  isFinal?: (row: StoredRecord) => boolean;
   /** Ends the crawl with this error. */
   fail: (error: unknown) => void;
 };

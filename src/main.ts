@@ -27,8 +27,19 @@ export async function main(process: NodeJS.Process): Promise<void> {
   ignoreClosedPipes(process);
   const stop = stopOnSignals(process);
   followParent(process, stop);
-  const exitCode = await runCli(argv, edgeOf(process, stop.signal)).catch(fail);
+  const edge = edgeOf(process, stop.signal);
+  const exitCode = await (isActor(process) ? runAsActor(edge) : runCli(argv, edge)).catch(fail);
   process.stdout.write('', () => process.exit(exitCode));
+}
+
+/** Whether Apify's platform has started us: it gives no arguments, and an input document of its own. */
+function isActor({ argv, env }: NodeJS.Process): boolean {
+  return argv.length === 2 && Boolean(env.APIFY_IS_AT_HOME);
+}
+
+async function runAsActor(edge: Edge): Promise<number> {
+  const { runActor } = await import('./actor/run-actor.ts');
+  return runActor(edge);
 }
 
 function edgeOf(process: NodeJS.Process, signal: AbortSignal): Edge {

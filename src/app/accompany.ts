@@ -1,5 +1,4 @@
 import type { CommandContext } from '../app-commands.ts';
-import { finalRowsOf } from './final-rows.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
 /** Shows the run to who works beside the crawl, if anybody does. @returns the run as the crawl is to use it */
@@ -10,12 +9,6 @@ export async function accompany(
 ): Promise<PreparedRun> {
   if (companion === undefined) return prepared;
   const { run, job } = prepared;
-  const isFinal = finalRowsOf(job.input);
-  const store = await companion.begin({
-    store: run.store,
-    mainDataset: job.input.dataset,
-    ...(isFinal === undefined ? {} : { isFinal }),
-    fail,
-  });
+  const store = await companion.begin({ store: run.store, mainDataset: job.input.dataset, fail });
   return { ...prepared, run: { ...run, store } };
 }

@@ -120,7 +120,10 @@ export const inputSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe('Ask again with ETag or If-Modified-Since, and keep what has not changed'),
-  queue: z.enum(['auto', 'local']).default('auto').describe('Where an Actor keeps its queue'),
+  queue: z
+    .enum(['auto', 'local', 'apify'])
+    .default('auto')
+    .describe('Where an Actor keeps its queue: in its own file (auto, local), or in the request queue of the run'),
   failOnErrors: z.boolean().default(false).describe('An Actor fails when requests failed'),
   export: z
     .strictObject({
