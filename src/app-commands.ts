@@ -2,10 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { CrawlJob } from './config/crawl-job.ts';
 import type { BenchJob, ProbeJob, RampJob } from './config/measure-jobs.ts';
 import type { PracticeApiJob } from './config/practice-api-schema.ts';
-import type { ExportJob, FailuresJob, RetryJob, RevalidateJob, StatusJob } from './config/run-jobs.ts';
+import type { ExportJob, FailuresJob, RecoverJob, RetryJob, RevalidateJob, StatusJob } from './config/run-jobs.ts';
 import type { Ports } from './core/ports.ts';
 import type { Summary } from './core/summary.ts';
 import type { LiveArea } from './report/terminal.ts';
+import type { RecoveredRun } from './storage/recover-run.ts';
 import type { RunStore } from './storage/store.ts';
 
 /** What a command of the app is handed besides its job. */
@@ -82,6 +83,8 @@ export type AppCommands = {
   writeFailures(job: FailuresJob, context: CommandContext): Promise<{ count: number }>;
   /** Moves records that fit by now out of dataset `invalid`, without a request. */
   revalidate(job: RevalidateJob, context: CommandContext): Promise<Revalidated>;
+  /** Makes a new run of what can be read of a damaged one. @returns what came over */
+  recover(job: RecoverJob, context: CommandContext): Promise<RecoveredRun>;
   /** @returns absolute paths of the files written */
   exportRun(job: ExportJob, context: CommandContext): Promise<{ files: readonly string[] }>;
   /** @returns what the run has done and has left, from the store alone; a run in use can be asked too */

@@ -19,6 +19,9 @@ export const writeFailures: AppCommands['writeFailures'] = async (job, context) 
 export const revalidate: AppCommands['revalidate'] = async (job, context) =>
   (await import('./app/revalidate.ts')).revalidate(job, context);
 
+export const recover: AppCommands['recover'] = async ({ run, to, storageDir }, { ports }) =>
+  (await import('./storage/recover-run.ts')).recoverRun({ storageDir, from: run, to, ports });
+
 export const exportRun: AppCommands['exportRun'] = async (job, context) =>
   (await import('./app/look-commands.ts')).exportRun(job, context);
 

@@ -6,6 +6,7 @@ export const COMMAND_SUMMARIES = {
   worker: 'Work on a run that a crawl with --database has begun, as one of several',
   'retry-failed': "Put a run's failed requests back and crawl them",
   revalidate: 'Move records that fit a corrected schema out of dataset "invalid", without a request',
+  recover: 'Make a new run of what can be read of a damaged one',
   init: 'Start an input document from an OpenAPI document, or from one URL',
   validate: 'Check an input document without a request',
   probe: "Measure what one request's time is made of; without a URL, check the set-up",
@@ -264,6 +265,17 @@ export const OPTIONS: Record<CommandName, readonly OptionDefinition[]> = {
     storageDir,
     database,
     { flags: '--json', group: OUTPUT, help: 'What became of the records as one JSON document on stdout' },
+    ...messages,
+  ],
+  recover: [
+    { ...run, help: 'The damaged run, which is only read (default: default)' },
+    {
+      flags: '--to <name>',
+      group: RUN,
+      help: 'The run to make of it: a new name (default: that of the run, then -recovered)',
+    },
+    storageDir,
+    { flags: '--json', group: OUTPUT, help: 'What came over as one JSON document on stdout' },
     ...messages,
   ],
   status: [

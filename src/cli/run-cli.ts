@@ -27,6 +27,7 @@ const MODULES: Record<CommandName, () => Promise<CommandModule>> = {
   worker: () => import('./worker.ts'),
   'retry-failed': () => import('./retry-failed.ts'),
   revalidate: () => import('./revalidate.ts'),
+  recover: () => import('./recover.ts'),
   init: () => import('./init.ts'),
   validate: () => import('./validate.ts'),
   probe: () => import('./probe.ts'),

@@ -15,14 +15,21 @@ const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
  * @throws UsageError when the name cannot be a folder's
  */
 export function runPlaceOf(args: Arguments, edge: Pick<Edge, 'cwd' | 'env'>): RunPlace {
-  const run = args.text('--run') ?? DEFAULT_RUN;
-  if (!RUN_NAME.test(run)) {
-    throw new UsageError(
-      `--run: "${run}" cannot be the name of a run. Use letters, digits, ".", "_" and "-", a letter or digit first, 100 at most.`,
-    );
-  }
+  const run = runNameOf(args, '--run') ?? DEFAULT_RUN;
   const folder = args.text('--storage-dir') || edge.env.CRAWLEE_STORAGE_DIR || DEFAULT_STORAGE_DIR;
   return { run, storageDir: resolve(edge.cwd, folder), ...databaseOf(args, edge) };
+}
+
+/**
+ * The run that an option names; undefined when it was not given.
+ * @throws UsageError when the name cannot be a folder's
+ */
+export function runNameOf(args: Arguments, option: string): string | undefined {
+  const run = args.text(option);
+  if (run === undefined || RUN_NAME.test(run)) return run;
+  throw new UsageError(
+    `${option}: "${run}" cannot be the name of a run. Use letters, digits, ".", "_" and "-", a letter or digit first, 100 at most.`,
+  );
 }
 
 /** The PostgreSQL that --database or MILLRACE_DATABASE_URL names. @throws UsageError when it is no URL of one */

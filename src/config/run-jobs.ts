@@ -48,5 +48,8 @@ export type RevalidateJob = RunPlace & {
   json: boolean;
 };
 
+/** What `recover` is asked to do: `to` is the run to make. */
+export type RecoverJob = { run: string; to: string; storageDir: string };
+
 /** What `status` is asked to do. */
 export type StatusJob = RunPlace & { json: boolean };

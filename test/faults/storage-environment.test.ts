@@ -159,7 +159,7 @@ describe('a damaged file', () => {
     const failure = await place.open().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(EnvironmentError);
     expect(String(failure)).toContain(`${place.database} is damaged`);
-    expect(String(failure)).toContain('recoverRun');
+    expect(String(failure)).toContain('millrace recover --run NAME --to NEW-NAME');
     expect(readFileSync(place.database).equals(before)).toBe(true);
     const { storageDir } = place;
     const rescue = recoverRun({ storageDir, from: 'default', to: 'rescued', ports: realPorts });

@@ -61,8 +61,8 @@ export function explainSqliteError(error: unknown, file: string): unknown {
 function damaged(file: string, error: unknown): string {
   return (
     `${file} is damaged (${reasonOf(error)}). Nothing was overwritten and no new run was started. ` +
-    'Keep a copy of its folder. What can still be read is taken over into a new run by recoverRun: ' +
-    'see "A damaged file" in docs/storage.md.'
+    'Keep a copy of its folder. What can still be read is taken over into a new run by ' +
+    '`millrace recover --run NAME --to NEW-NAME`: see "A damaged file" in docs/storage.md.'
   );
 }
 
