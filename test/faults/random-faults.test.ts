@@ -58,7 +58,7 @@ test(`3,000 requests with 10 % faults of eight kinds are all accounted for (MILL
   const isHopeless = (path: string): boolean => fateOf(path)?.isHopeless ?? false;
   const crawler = await bench.createOwn({
     maxRequestRetries: 2,
-    hosts: { default: { timeouts: { firstByteMs: 1_000 }, retry: { baseDelayMs: 10, maxDelayMs: 100 } } },
+    hosts: { default: { timeouts: { firstByteMs: 5_000 }, retry: { baseDelayMs: 10, maxDelayMs: 100 } } },
   });
   const stats = await crawler.run(paths.map(urlOf));
   expect(stats.requestsFinished + stats.requestsFailed).toBe(REQUESTS);
