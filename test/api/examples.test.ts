@@ -42,7 +42,9 @@ test.each(Object.entries(PRACTICE_EXAMPLES))(
 test('every example is run', () => {
   const publicApis = [
     'api-github-issues/github-issues',
+    'api-open-data/ckan-datastore',
     'api-open-data/open-data-records',
+    'api-open-data/socrata-dataset',
     'api-shopify/shopify-products',
   ];
   expect([...Object.keys(PRACTICE_EXAMPLES), ...publicApis].toSorted()).toEqual(exampleNames());

@@ -42,6 +42,36 @@ test('GitHub: issues of all pages at once, comments of each, waiting where the s
   expect(played.stored).not.toContain('ghp_');
 });
 
+test('GitHub: pages by cursor, where the Link header names the next page and no last one', async () => {
+  const { api, folder } = readExample('api-github-issues/github-issues');
+  const cursors = [null, 'Y3Vyc29yOnYyOpLPAAABmA==', 'Y3Vyc29yOnYyOpLPAAABmB=='];
+  const asked: (string | null)[] = [];
+  function answer({ url }: SentRequest): Answer {
+    const { pathname, searchParams } = new URL(url);
+    if (pathname.endsWith('/comments')) return { body: [] };
+    const at = cursors.indexOf(searchParams.get('after'));
+    asked.push(cursors[at]!);
+    const number = at + 1;
+    const next = cursors[at + 1];
+    const to = (params: string, rel: string) =>
+      `<https://api.github.com/repositories/1296269/issues?per_page=100&state=all&${params}>; rel="${rel}"`;
+    const previous = at > 0 ? [to('page=1&before=Y3Vyc29y', 'prev')] : [];
+    const links = [
+      ...(next === undefined ? [] : [to(`after=${encodeURIComponent(next!)}&page=2`, 'next')]),
+      ...previous,
+    ];
+    return {
+      headers: { link: links.join(', ') },
+      body: [{ id: number, number, updated_at: `2024-05-0${number}T10:00:00Z` }],
+    };
+  }
+  const env = { GITHUB_REPOSITORY: 'octocat/hello-world', GITHUB_TOKEN: 'ghp_0000000000' };
+  const played = await playCrawl(api, { answer, env, baseDir: folder, values: memoryValues() });
+  expect(played.failures).toEqual([]);
+  expect(asked).toEqual(cursors);
+  expect(played.records.issues!.map(({ number }) => number)).toEqual([1, 2, 3]);
+});
+
 test('Shopify: products with their variants by GraphQL, a throttled query asked again', async () => {
   const { api, folder } = readExample('api-shopify/shopify-products');
   const { answer, left } = recorded('shopify-products');
