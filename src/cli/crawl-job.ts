@@ -138,7 +138,7 @@ function refuseContradictions(args: Arguments, input: Input, source: CrawlInput[
   if (args.has('--sample') && args.has('--join')) problems.push('--sample and --join: give one of them.');
   if (args.has('--sample') && (input.api === undefined || source === 'resume'))
     problems.push(
-      '--sample takes pages of the resources of an api: name its input document. Of a list, --max-requests takes the first requests.',
+      '--sample takes pages of the resources of an api: name its input document. Of a list or of routes, --max-requests N takes the first N requests; --run trial keeps them apart from the real run.',
     );
   if (input.body !== null && ['GET', 'HEAD'].includes(input.method.toUpperCase())) {
     const name = args.has('--body') ? '--body' : 'body';

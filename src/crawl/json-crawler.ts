@@ -285,10 +285,10 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
   }
 
   async #work(job: Job): Promise<void> {
-    let goesAgain = false;
+    let end: 'handled' | 'again' | 'later';
     try {
-      goesAgain = (await this.#runner.run(job)) === 'again';
-      if (!goesAgain) this.#settler.onAttempt(job);
+      end = await this.#runner.run(job);
+      if (end === 'handled') this.#settler.onAttempt(job);
     } catch (error) {
       this.#countStatus(job);
       this.#settler.onAttempt(job);
@@ -296,9 +296,10 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
       return this.#settler.settleFailure(job, asError(error));
     }
     this.#countStatus(job);
-    if (goesAgain) this.#parts.queue.putBack(job.leased);
+    if (end === 'again') this.#parts.queue.putBack(job.leased);
     this.#freeSlot();
-    if (!goesAgain) await this.#settler.settleSuccess(job);
+    if (end === 'handled') await this.#settler.settleSuccess(job);
+    if (end === 'later') await this.#settler.defer(job);
   }
 
   #countStatus({ response }: Job): void {

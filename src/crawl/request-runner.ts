@@ -104,8 +104,13 @@ export class RequestRunner {
     return this.#parts.hostConfig(host).sessionPool.sticky;
   }
 
-  /** @returns handled; or again = the server asked for less, or for another session: the same request goes once more */
-  async run(job: Job): Promise<'handled' | 'again'> {
+  /**
+   * @returns handled; or again = the server asked for less, or for another session: the same request goes once more;
+   *   later = nothing was sent, as its process has died with it before and others go first
+   */
+  async run(job: Job): Promise<'handled' | 'again' | 'later'> {
+    const lost = timesLost(job.leased, job.patch.completedAttempts ?? 0);
+    if (lost > 0 && (await this.#isSuspect(job, lost))) return 'later';
     const { request, host, ticket, secrets, kept, navigation } = await this.#beforeSending(job);
     if (request === null) return this.#handleWithoutResponse(job);
     const reply = await this.#transport.send(request, {
@@ -154,8 +159,6 @@ export class RequestRunner {
   /** Until here nothing was sent: the grant goes back when a hook throws. */
   async #beforeSending(job: Job): Promise<Sendable> {
     try {
-      const lost = timesLost(job.leased, job.patch.completedAttempts ?? 0);
-      if (lost > 0) await this.#beginSuspect(job, lost);
       job.proxyUrl =
         this.#user.newProxyInfo === null ? this.#parts.sessions.proxyOf(job.session) : await this.#usersProxyOf(job);
       const navigation = await this.#runPreHooks(job);
@@ -174,10 +177,20 @@ export class RequestRunner {
     }
   }
 
-  async #beginSuspect(job: Job, lost: number): Promise<void> {
-    const end = await this.#suspects.begin(job.leased);
-    job.endSuspicion = end ?? (() => {});
-    if (end === null) throw poisonFailure(job, lost);
+  /**
+   * @returns whether a request that its process has died with must wait for others
+   * @throws RequestFailure POISON
+   */
+  async #isSuspect(job: Job, lost: number): Promise<boolean> {
+    const end = await this.#suspects.begin(job.leased, this.#parts.queue.leased - 1);
+    if (typeof end === 'function') {
+      job.endSuspicion = end;
+      return false;
+    }
+    this.#returnGrant(job);
+    if (end === 'later') return true;
+    job.endSuspicion = () => {};
+    throw poisonFailure(job, lost);
   }
 
   async #usersProxyOf(job: Job): Promise<string | null> {

@@ -72,6 +72,13 @@ export class FailurePolicy {
     return { kind: 'retry', notBeforeMs: wallMs + settlement.delayMs, patch: JSON.stringify(patch), forefront };
   }
 
+  /** The stored form of a request that was not sent: all of it is as it was, but for the time. */
+  deferral({ patch }: Job, delayMs: number): Outcome {
+    const notBeforeMs = this.#parts.ports.clock.wallMs() + delayMs;
+    const kept: RequestPatch = { ...patch, completedAttempts: (patch.completedAttempts ?? 0) + 1 };
+    return { kind: 'retry', notBeforeMs, patch: JSON.stringify(kept), forefront: false };
+  }
+
   // Statuses are the retry policy's business: HTTP_503 is worth a retry only where the host's statusCodes say so.
   #unlessStatusSaysRetry(job: Job, { code, failed }: { code: string; failed: Failed }): Settlement {
     const isStatus = code.startsWith('HTTP_') && !job.request.noRetry;

@@ -15,6 +15,9 @@ import { FailurePolicy, type Settlement } from './settle-failure.ts';
 import type { SharedState } from './shared-state.ts';
 import type { UserCode } from './user-code.ts';
 
+// Soon enough for the end of a crawl, seldom enough to cost nothing.
+const DEFERRAL_MS = 1_000;
+
 /** Commits what became of a request, and tells everyone who counts. */
 export class Settler {
   readonly #parts: CrawlParts & { signal: AbortSignal };
@@ -60,6 +63,11 @@ export class Settler {
   #bindSession(job: Job): void {
     const state = this.#parts.sessions.bind(job.session);
     if (state !== null) job.work.setValue(state.key, state.json);
+  }
+
+  /** Nothing was sent: it waits in the store, at no cost. */
+  async defer(job: Job): Promise<void> {
+    await this.#commit(job, this.#policy.deferral(job, DEFERRAL_MS));
   }
 
   /** An attempt has ended, well or not: a first one earns its host's retry budget a share. */

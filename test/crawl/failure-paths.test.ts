@@ -375,7 +375,7 @@ const ELSEWHERE: Record<string, [file: string, title: string]> = {
   REDIRECT_LOOP: ['crawl/redirects.test.ts', 'that lead back are named'],
   BAD_LOCATION: ['crawl/redirects.test.ts', 'without a usable Location fail typed'],
   HOST_GIVEN_UP: ['crawl/redirects.test.ts', 'to a host that is given up fails its own request only'],
-  POISON: ['crawl/poison.test.ts', 'each time by the same request ends with that one as POISON'],
+  POISON: ['crawl/poison.test.ts', 'each time by the same request, in whatever way, ends with that one as POISON'],
   CRITICAL: ['crawl/failure-paths.test.ts', 'thrown by a handler: its request stays pending'],
   CONFIGURATION: ['crawl/failure-paths.test.ts', 'the file of a credential is gone'],
   ENVIRONMENT: ['faults/disk-full.test.ts', 'a crawl whose disk is full ends with ENVIRONMENT'],
