@@ -13,6 +13,8 @@ const NODE_BINARY = /^node-(linux|darwin|win)-/;
 // Nothing imports it: the scoped packages are what runs, and the umbrella would add 200 packages to the user's project.
 const UMBRELLA = 'crawlee';
 const SCOPED_CRAWLEE = /^@crawlee\//;
+// Loaded on Apify's platform only, where an Actor's own project has it.
+const SDK = 'apify';
 
 /**
  * The manifest that is packed: compiled entry points, no Node binaries, nothing that only a checkout needs. Crawlee may
@@ -31,6 +33,8 @@ export function packedManifest(manifest: Manifest): Manifest {
     },
     types: './dist/index.d.ts',
     dependencies: packedDependencies(dependencies),
+    peerDependencies: { [SDK]: `^${dependencies[SDK]}` },
+    peerDependenciesMeta: { [SDK]: { optional: true } },
     ...(optional.length > 0 && { optionalDependencies: Object.fromEntries(optional) }),
   };
 }
@@ -38,7 +42,7 @@ export function packedManifest(manifest: Manifest): Manifest {
 function packedDependencies(dependencies: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(dependencies)
-      .filter(([name]) => name !== UMBRELLA)
+      .filter(([name]) => name !== UMBRELLA && name !== SDK)
       .map(([name, range]) => [name, SCOPED_CRAWLEE.test(name) ? `~${range}` : range]),
   );
 }

@@ -20,6 +20,7 @@ type ImageConfig = {
   user: string | null;
   volumes: string[];
   entrypoint: string[];
+  command: string[];
   healthcheck: string[];
 };
 
@@ -31,16 +32,14 @@ export class PlainImage {
   readonly root: string;
   readonly config: ImageConfig;
   readonly #folder: string;
-  readonly #node: string;
 
   private constructor(folder: string, built: { root: string; config: ImageConfig }) {
     this.#folder = folder;
     this.root = built.root;
     this.config = built.config;
     // A copy that any user may run, wherever the one that runs the tests lies.
-    this.#node = join(folder, 'node');
-    fs.copyFileSync(process.execPath, this.#node);
-    fs.chmodSync(this.#node, 0o755);
+    fs.copyFileSync(process.execPath, join(folder, 'node'));
+    fs.chmodSync(join(folder, 'node'), 0o755);
   }
 
   static build(dockerfile: string): PlainImage {
@@ -55,6 +54,11 @@ export class PlainImage {
   /** The folder that the image's WORKDIR is here. */
   get workdir(): string {
     return join(this.root, this.config.workdir);
+  }
+
+  /** Gives the image's user a folder of its own to work in, as `WORKDIR` is where an Actor's image comes from. */
+  ownWorkdir(): void {
+    if (isRoot) fs.chownSync(this.workdir, NODE_USER.uid, NODE_USER.gid);
   }
 
   /** An empty volume, mounted in the place of the image's. */
@@ -72,9 +76,10 @@ export class PlainImage {
     execFileSync('chmod', ['-R', 'a-w', this.root]);
   }
 
-  /** `docker run IMAGE ARGS`: as the image's user, with the image's environment and no other. */
-  start(args: readonly string[], options: { pid1?: boolean } = {}): Running {
-    return this.#spawn([...this.config.entrypoint, ...args], options.pid1 === true);
+  /** `docker run -e ENV IMAGE ARGS`: as the image's user, with the image's environment and no other. */
+  start(args: readonly string[], options: { pid1?: boolean; env?: Record<string, string> } = {}): Running {
+    const { entrypoint, command } = this.config;
+    return this.#spawn([...entrypoint, ...(args.length > 0 ? args : command)], options);
   }
 
   run(args: readonly string[]): Promise<Ended> {
@@ -82,7 +87,7 @@ export class PlainImage {
   }
 
   checkHealth(): Promise<Ended> {
-    return this.#spawn(this.config.healthcheck, false).ended;
+    return this.#spawn(this.config.healthcheck, {}).ended;
   }
 
   remove(): void {
@@ -90,14 +95,21 @@ export class PlainImage {
     fs.rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #spawn(argv: readonly string[], isPid1: boolean): Running {
-    const command = argv.map((part, index) => (index === 0 && part === 'node' ? this.#node : part));
-    const wrapped = isPid1 ? [...PID_NAMESPACE, ...AS_NODE_USER, ...command] : command;
-    const child = spawn(wrapped[0]!, wrapped.slice(1), {
+  #spawn(
+    argv: readonly string[],
+    { pid1 = false, env = {} }: { pid1?: boolean; env?: Record<string, string> },
+  ): Running {
+    const command = pid1 ? [...PID_NAMESPACE, ...AS_NODE_USER, ...argv] : argv;
+    const child = spawn(command[0]!, command.slice(1), {
       cwd: this.workdir,
       // No temporary folder can be written either.
-      env: { ...this.config.env, PATH: '/usr/bin:/bin', TMPDIR: join(this.root, 'no-such-folder') },
-      ...(isRoot && !isPid1 ? NODE_USER : {}),
+      env: {
+        ...this.config.env,
+        PATH: [this.#folder, '/usr/bin', '/bin'].join(delimiter),
+        TMPDIR: join(this.root, 'no-such-folder'),
+        ...env,
+      },
+      ...(isRoot && !pid1 ? NODE_USER : {}),
     });
     return follow(child);
   }
@@ -129,7 +141,15 @@ function follow(child: ChildProcess): Running {
 function buildStage({ instructions }: Stage, roots: ReadonlyMap<string, string>): ImageConfig {
   const root = [...roots.values()].find((candidate) => !fs.existsSync(candidate))!;
   fs.mkdirSync(root, { recursive: true });
-  const config: ImageConfig = { env: {}, workdir: '/', user: null, volumes: [], entrypoint: [], healthcheck: [] };
+  const config: ImageConfig = {
+    env: {},
+    workdir: '/',
+    user: null,
+    volumes: [],
+    entrypoint: [],
+    command: [],
+    healthcheck: [],
+  };
   for (const instruction of instructions) apply(instruction, { root, roots, config });
   return config;
 }
@@ -148,6 +168,7 @@ function apply({ keyword, flags, rest }: Instruction, { root, roots, config }: B
   else if (keyword === 'USER') config.user = rest;
   else if (keyword === 'VOLUME') config.volumes = JSON.parse(rest) as string[];
   else if (keyword === 'ENTRYPOINT') config.entrypoint = JSON.parse(rest) as string[];
+  else if (keyword === 'CMD') config.command = JSON.parse(rest) as string[];
   else if (keyword === 'HEALTHCHECK') config.healthcheck = JSON.parse(rest.replace(/^CMD /, '')) as string[];
   else if (keyword !== 'EXPOSE' && keyword !== 'LABEL') throw new Error(`${keyword} is not understood here`);
 }

@@ -76,14 +76,17 @@ test('carries no Node binaries, no umbrella package, and nothing that only a che
       'keywords',
       'license',
       'name',
+      'peerDependencies',
+      'peerDependenciesMeta',
       'type',
       'types',
       'version',
     ].sort(),
   );
   const { dependencies } = readManifest(PROJECT);
-  const { crawlee, ...own } = dependencies;
-  expect(crawlee).toBeDefined();
+  const { crawlee, apify, ...own } = dependencies;
+  expect([crawlee, apify]).not.toContain(undefined);
+  expect(manifest.peerDependenciesMeta).toEqual({ apify: { optional: true } });
   expect(Object.keys(manifest.dependencies)).toEqual(Object.keys(own));
   expect(manifest.dependencies['@crawlee/core']).toBe(`~${dependencies['@crawlee/core']}`);
   expect(globSync('node_modules/node-linux-*', { cwd: consumer })).toEqual([]);
