@@ -21,6 +21,8 @@ const FIRST_BUSY_WAIT_MS = 1;
 const LONGEST_BUSY_WAIT_MS = 50;
 // Enough for the hot pages of ten million requests, and no more: the cache is the largest part of our memory.
 const CACHE_KIB = 48 * 1024;
+// Whoever only reads goes through once: what was read is not asked for again.
+const READER_CACHE_KIB = 4 * 1024;
 
 /**
  * One connection. Transactions are synchronous once begun, so they never mix; what waits for another process's lock
@@ -64,7 +66,7 @@ export class SqliteDatabase {
   #configure({ readOnly = false, durability }: DatabaseOptions): void {
     if (!readOnly) this.#db.exec('PRAGMA journal_mode = WAL');
     this.#db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
-    this.#db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    this.#db.exec(`PRAGMA cache_size = -${readOnly ? READER_CACHE_KIB : CACHE_KIB}`);
     this.#db.exec('PRAGMA temp_store = MEMORY');
   }
 
