@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { optionName } from '../../src/cli/arguments.ts';
 import { helpText } from '../../src/cli/commands.ts';
+import { EXAMPLES } from '../../src/cli/examples.ts';
 import { COMMAND_SUMMARIES, type CommandName, OPTIONS, type OptionDefinition } from '../../src/cli/options.ts';
 import { allSettings, type SettingFacts } from './settings.ts';
 
@@ -46,7 +47,22 @@ function settingsTable(settings: readonly SettingFacts[], prefix: string): strin
 }
 
 function commandSection(name: CommandName): string {
-  return `### millrace ${name}\n\n${COMMAND_SUMMARIES[name]}.\n\n${optionsTable(name)}`;
+  return `### millrace ${name}\n\n${COMMAND_SUMMARIES[name]}.\n\n${exampleBlock(name)}\n\n${optionsTable(name)}`;
+}
+
+/** Why an example is not run with the others of the page. */
+const NOT_RUN: Partial<Record<CommandName, string>> = {
+  worker: 'it takes a PostgreSQL server: test/e2e has one',
+  'practice-api': 'it serves until it is stopped: all examples are run against it',
+  ramp: 'the first asks at a terminal, and a ramp takes minutes: test/measure/ramp runs it',
+};
+
+function exampleBlock(name: CommandName): string {
+  const reason = NOT_RUN[name];
+  const info = reason === undefined ? 'sh' : `sh not run: ${reason}`;
+  const width = Math.max(...EXAMPLES[name].map(({ command }) => command.length));
+  const lines = EXAMPLES[name].map(({ command, does }) => `${command.padEnd(width)}  # ${does}`);
+  return `\`\`\`${info}\n${lines.join('\n')}\n\`\`\``;
 }
 
 function optionsTable(name: CommandName): string {

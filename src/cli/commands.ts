@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { EXAMPLES, exampleLines } from './examples.ts';
 import { OPTION_HELP } from './option-help.ts';
 import { COMMAND_SUMMARIES, type CommandName, OPTIONS, type OptionDefinition } from './options.ts';
 
@@ -18,30 +19,9 @@ export const OPERANDS: Partial<Record<CommandName, { name: string; help: string 
   validate: { name: '<FILE>', help: 'an input document, .yaml or .json' },
 };
 
-const EXAMPLES: Partial<Record<CommandName, string>> = {
-  crawl: `
-Examples:
-  millrace crawl urls.txt --requests-per-second 20
-  millrace crawl products.csv --url-column link --output products.csv.gz
-  millrace crawl https://api.example.com/items/1 --header 'Accept: application/json'
-  millrace crawl --run nightly            continue the run "nightly"
-
-Without INPUT: INPUT.json in <storage>/key_value_stores/default if there is one, else the routes in src/routes.`,
-  probe: `
-Examples:
-  millrace probe https://api.example.com/items/1
-  millrace probe https://api.example.com/items/1 --rate 200 --save frankfurt.json
-  millrace probe --compare frankfurt.json virginia.json
-  millrace probe                          check Node, storage, DNS, proxies, clock, limits`,
-  bench: `
-Examples:
-  millrace bench http://localhost:8080/items/1 --concurrency 50 --requests 10000
-  millrace bench http://localhost:8080/items/1 --rate 200
-  millrace bench https://api.example.com/items/1 --compare http2=off`,
-  init: `
-Examples:
-  millrace init openapi.yaml --output crawl.yaml
-  millrace init 'https://api.example.com/v1/products?limit=100' > crawl.yaml`,
+const NOTES: Partial<Record<CommandName, string>> = {
+  crawl:
+    '\nWithout INPUT: INPUT.json in <storage>/key_value_stores/default if there is one, else the routes in src/routes.\n',
 };
 
 const PROGRAM_NOTES = `
@@ -63,7 +43,7 @@ export function commandFor(name: CommandName): Command {
     .exitOverride()
     .configureOutput({ outputError: () => {} })
     .helpOption('-h, --help', 'Show this')
-    .addHelpText('after', EXAMPLES[name] ?? '');
+    .addHelpText('after', `\nExamples:\n${exampleLines(EXAMPLES[name]).join('\n')}\n${NOTES[name] ?? ''}`.trimEnd());
   const operands = OPERANDS[name];
   if (operands !== undefined) command.argument(operands.name, operands.help);
   for (const definition of OPTIONS[name]) command.addOption(optionFor(definition));
