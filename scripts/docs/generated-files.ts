@@ -1,3 +1,4 @@
+import { actorInputSchema } from './actor-input-schema.ts';
 import { configurationPage } from './configuration-page.ts';
 import { optionHelpModule } from './option-help.ts';
 import { readmeWithResults } from './readme-results.ts';
@@ -10,6 +11,7 @@ export function generatedFiles(): Map<string, string> {
     ['src/cli/option-help.ts', optionHelpModule()],
     ['docs/millrace.schema.json', `${JSON.stringify(inputJsonSchema(), null, 2)}\n`],
     ['docs/configuration.md', configurationPage()],
+    ['.actor/input_schema.json', `${JSON.stringify(actorInputSchema(), null, 2)}\n`],
     ['docs/troubleshooting.md', troubleshootingPage()],
     ['README.md', readmeWithResults()],
   ]);
