@@ -1,4 +1,6 @@
+import { didYouMean } from '../core/nearest-name.ts';
 import type { Extracted, FollowUp, Page, SentRequest } from '../routes/define-route.ts';
+import { ApiError } from './api-error.ts';
 import { type Sifted, siftRecords } from './contract.ts';
 import { firstRequest } from './first-request.ts';
 import { isJsonObject, jsonText, valueAt } from './json-value.ts';
@@ -52,10 +54,21 @@ export function extractPage(runtime: ResourceRuntime, page: Page, context: Extra
 }
 
 function pickRecords(runtime: ResourceRuntime, page: Page, { listing, guessedPath }: PageUserData): PageRecords {
-  const picked = runtime.selector(page.body, { isFirst: listing.page === 1, guessedPath });
+  const picked = withName(runtime, () => runtime.selector(page.body, { isFirst: listing.page === 1, guessedPath }));
   if (guessedPath === null && picked.guessedPath !== null)
     runtime.say('info', `records are taken from ${picked.guessedPath}`);
   return picked;
+}
+
+/** Of many resources the message must say which. */
+function withName<T>({ resource }: ResourceRuntime, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { code, recovery, message } = error;
+    throw new ApiError({ code, recovery, message: `${resource.name}: ${message}` }, { cause: error });
+  }
 }
 
 /** @returns what is wrong with a record, as one line */
@@ -161,10 +174,20 @@ function frameOf(child: ResourceRuntime, { record, parent, frame }: Omit<Birth, 
     scope[resource] = { ...scope[resource], [field]: valueAt(source, field) ?? null };
   }
   const { includeFromParent } = child.resource;
+  for (const field of includeFromParent)
+    if (valueAt(record, field) === undefined) warnNotThere(child, { parent, record, field });
   const included = Object.fromEntries(
     includeFromParent.map((field) => [`_${parent}_${field}`, valueAt(record, field) ?? null]),
   );
   return { mark: frameMark(scope, included), start: 0, scope, included };
+}
+
+/** A misspelt field would be null in every record. One that only some records lack is their own affair: it is said once. */
+function warnNotThere(child: ResourceRuntime, facts: { parent: string; record: unknown; field: string }): void {
+  const { parent, record, field } = facts;
+  const keys = isJsonObject(record) ? Object.keys(record) : [];
+  const advice = didYouMean(field, keys) || ` It has ${keys.slice(0, 20).join(', ') || 'no fields'}.`;
+  child.say('warn', `includeFromParent: a record of ${parent} has no "${field}".${advice}`);
 }
 
 /** What the placeholders of a resource's requests stand for. */

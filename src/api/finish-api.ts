@@ -20,6 +20,8 @@ export type FinishedResource = {
   records: { outside: number; discarded: number; drifted: number };
   /** null = not incremental. */
   increment: IncrementOutcome | null;
+  /** Its requests that have failed. */
+  failed: number;
 };
 
 type FinishParts = {
@@ -58,6 +60,7 @@ async function finishOne(
     completeness: { resource, declared, fetched, duplicates, gaps, suspectedShifts },
     records: { outside: totals.outside, discarded: totals.discarded, drifted: totals.drifted },
     increment,
+    failed: failures.get(name) ?? 0,
   };
 }
 
@@ -85,10 +88,11 @@ function heldBecause(facts: { movesState: boolean; isSample: boolean; failed: st
 }
 
 /** @returns what the summary tells of a resource */
-export function completenessOf({ completeness, records, increment }: FinishedResource): CompletenessSummary {
+export function completenessOf({ completeness, records, increment, failed }: FinishedResource): CompletenessSummary {
   const hasOthers = Object.values(records).some((count) => count > 0);
   return {
     ...completeness,
+    ...(failed > 0 ? { failed } : {}),
     ...(hasOthers ? { records } : {}),
     ...(increment === null ? {} : { increment }),
   };

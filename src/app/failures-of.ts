@@ -14,7 +14,8 @@ export async function* failuresOf(datasets: DatasetStore): AsyncGenerator<Failur
 /** Failed requests by code and host, with one example each. */
 export async function failureGroupsOf(datasets: DatasetStore): Promise<FailureGroup[]> {
   const groups = new FailureGroups();
-  for await (const { code, url } of failuresOf(datasets)) groups.add({ code, host: hostOf(url), url });
+  for await (const { code, url, message } of failuresOf(datasets))
+    groups.add({ code, host: hostOf(url), url, message });
   return groups.list();
 }
 

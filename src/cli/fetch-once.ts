@@ -48,7 +48,9 @@ export async function fetchOnce(
     }
   } catch (error) {
     if (signal.aborted || error instanceof EnvironmentError) throw error;
-    throw new EnvironmentError(`${new URL(url).host}: ${messageOf(error)}`, { cause: error });
+    const { host } = new URL(url);
+    const message = messageOf(error);
+    throw new EnvironmentError(message.startsWith(host) ? message : `${host}: ${message}`, { cause: error });
   } finally {
     await client.close();
   }

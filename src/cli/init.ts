@@ -47,16 +47,27 @@ async function draftFromFile(source: string, edge: Edge): Promise<Draft> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new UsageError(fileProblem(name, error), { cause: error });
   });
-  return draftFromOpenApi(parseAny(text, name), null);
+  const body = parseAny(text, name);
+  if (typeof body === 'object' && body !== null && 'api' in body)
+    throw new UsageError(
+      `${name} is an input document already: millrace validate ${name}, then millrace crawl ${name}.`,
+    );
+  return draftFromOpenApi(body, null);
 }
 
 async function draftFromUrl(url: string, args: Arguments, edge: Edge): Promise<Draft> {
   const { input } = loadInput(emptyDocument(), overridesOf(args));
   const { ports } = await contextOf(args, edge);
   const fetched = await fetchOnce({ url, headers: input.headers }, { input, ports, signal: edge.signal });
-  const body = parseAny(fetched.text, url);
+  const body = parseAny(fetched.text, sourceName(url));
+  if (typeof body !== 'object' || body === null) throw new UsageError(noApi(url, fetched));
   if (isOpenApi(body)) return draftFromOpenApi(body, fetched.url);
   return withHeaders(draftFromResponse({ ...fetched, body }), input.headers, fetched);
+}
+
+function noApi(url: string, { text }: Fetched): string {
+  const what = /^\s*</.test(text) ? 'an HTML or XML page' : `${JSON.stringify(text.slice(0, 40))}`;
+  return `${sourceName(url)} answered with ${what}, not with JSON records: give the URL of the API itself, as its documentation names it, with what it needs by --header.`;
 }
 
 // Their values may be secrets: the document names variables instead.

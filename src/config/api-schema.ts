@@ -3,7 +3,10 @@ import { didYouMean } from '../core/nearest-name.ts';
 
 const name = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, 'A name starts with a letter and has letters, digits, _ and - only')
+  .regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, {
+    error: ({ input }) =>
+      `"${String(input)}" cannot be a name: it starts with a letter and has letters, digits, _ and - only.`,
+  })
   .describe('Letters, digits, _ and -');
 const jsonPath = (description: string) => z.string().min(1).describe(`JSONPath (RFC 9535): ${description}`);
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
@@ -19,7 +22,7 @@ function unknownTypeMessage(what: string, known: readonly string[], input: unkno
   if (typeof input !== 'object' || input === null) return `Expected an object: {type: ${known[0]}, ...}`;
   const type = (input as { type?: unknown }).type;
   if (typeof type !== 'string') return `The type of ${what} is missing: one of ${known.join(', ')}`;
-  return `Unknown ${what} "${type}".${didYouMean(type, known)} Known: ${known.join(', ')}`;
+  return `Unknown ${what} "${type}".${didYouMean(type, known)} Known: ${known.join(', ')}.`;
 }
 
 // ---- Paginators -----------------------------------------------------------------------------------------------
@@ -329,7 +332,14 @@ const resourceFields = {
 export const resourceSchema = z.strictObject({
   name,
   ...resourceFields,
-  endpoint: z.strictObject(endpointFields).describe('Where its pages are'),
+  endpoint: z
+    .strictObject(endpointFields, {
+      error: ({ code, input }) =>
+        code === 'invalid_type' && typeof input === 'string'
+          ? `"${input}" is a path, not an endpoint: write endpoint: {path: "${input}"}.`
+          : undefined,
+    })
+    .describe('Where its pages are'),
 });
 
 export const resourceDefaultsSchema = z

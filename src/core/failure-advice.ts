@@ -152,7 +152,7 @@ export const FAILURE_KINDS: Readonly<Record<string, FailureKind>> = {
   SELECTOR_NO_MATCH: {
     recovery: 'skip',
     meaning: "The resource's dataSelector matches nothing in the response",
-    advice: 'Compare dataSelector with a response: `validate` and --sample 1 show one.',
+    advice: 'Set dataSelector to a list that the message names, and try it with --sample 1.',
   },
   SELECTOR_NO_LIST: {
     recovery: 'skip',

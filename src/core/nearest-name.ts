@@ -1,7 +1,8 @@
 /**
  * The known name a mistyped one was most likely meant to be.
- * @returns null when none is near: at most a third of the letters wrong, a swapped pair counting once; case and
- *   separators (`max-concurrency`, `maxConcurrency`) do not matter
+ * @returns null when none is near: at most a third of the letters wrong, a swapped pair counting once, else one that begins
+ *   with it or that it begins with (`page`: pageNumber); case and separators (`max-concurrency`, `maxConcurrency`) do not
+ *   matter
  */
 export function nearestName(name: string, known: Iterable<string>): string | null {
   const wanted = plain(name);
@@ -11,7 +12,18 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
     const isNear = distance <= Math.max(wanted.length, plain(candidate).length) / 3;
     if (isNear && (best === null || distance < best.distance)) best = { name: candidate, distance };
   }
-  return best?.name ?? null;
+  return best?.name ?? namesake(wanted, known);
+}
+
+// Fewer letters begin many a name.
+const LEAST_COMMON_LETTERS = 4;
+
+function namesake(wanted: string, known: Iterable<string>): string | null {
+  for (const candidate of known) {
+    const [shorter, longer] = [wanted, plain(candidate)].toSorted((a, b) => a.length - b.length) as [string, string];
+    if (shorter.length >= LEAST_COMMON_LETTERS && longer.startsWith(shorter)) return candidate;
+  }
+  return null;
 }
 
 /** @returns ` Did you mean X?` with a space in front, or nothing: to be put at the end of a message. */

@@ -16,7 +16,8 @@ export type Summary = {
     notModified: number;
   };
   skipped: Record<string, number>;
-  failures: { code: string; host: string; count: number; example: string; advice: string }[];
+  /** `message` is what was said of the example; left out while the crawl runs. */
+  failures: { code: string; host: string; count: number; example: string; message?: string; advice: string }[];
   records: Record<string, number>;
   invalid: number;
   requestsPerSecond: number | null;
@@ -71,6 +72,8 @@ export type CompletenessSummary = {
   duplicates: number;
   gaps: number;
   suspectedShifts: number;
+  /** Its requests that have failed: what they would have brought is missing. Left out = none. */
+  failed?: number;
   /** Records that came and were not kept as they came, by why; left out = none. */
   records?: {
     /** Left out: before the increment's start, or not before its end. */

@@ -10,12 +10,13 @@ export function completenessFacts({
   suspectedShifts,
   ...more
 }: CompletenessSummary): string {
-  const { records, increment } = more;
+  const { failed = 0, records, increment } = more;
   const all =
     declared === null
       ? `${formatCount(fetched)} records, no total stated`
       : `${formatCount(fetched)} of ${formatCount(declared)} records`;
   const counted: [number, string][] = [
+    [failed, 'of its requests have failed'],
     [gaps, 'missing'],
     [duplicates, 'came twice, kept once'],
     [suspectedShifts, 'page borders moved while it was read'],

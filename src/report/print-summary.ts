@@ -185,13 +185,19 @@ function failureList({ failures }: Summary, paint: Painter, columns: number): st
     paint('bold', 'Failures'),
     ...failures
       .slice(0, MOST_FAILURES)
-      .flatMap(({ code, host, count, example, advice }) => [
+      .flatMap(({ code, host, count, example, message = '', advice }) => [
         `  ${paint('red', `${formatCount(count)} × ${code}`)}  ${host}`,
-        ...wrap(advice, columns - 4).map((line) => `    ${line}`),
+        ...wrap(`${messageOnly(message, example)}${advice}`, columns - 4).map((line) => `    ${line}`),
         paint('dim', `    ${clipMiddle(example, columns - 4)}`),
       ]),
     ...(more > 0 ? [paint('dim', `  and ${formatCount(more)} more kinds: see dataset "failures"`)] : []),
   ];
+}
+
+/** What the example's own line, and the code, do not say already. */
+function messageOnly(message: string, example: string): string {
+  const isSaid = message === '' || /^\S+ answered \d{3}$/.test(message) || message === example;
+  return isSaid ? '' : `${message.replace(/[.:]?$/, '.')} `;
 }
 
 function completenessList({ completeness }: Summary, paint: Painter, columns: number): string[] {
@@ -202,7 +208,7 @@ function completenessList({ completeness }: Summary, paint: Painter, columns: nu
     ...completeness.slice(0, MOST_RESOURCES).flatMap((resource) => {
       const [first = '', ...others] = wrap(`${resource.resource}: ${completenessFacts(resource)}`, columns - 4);
       const lines = [`  ${first}`, ...others.map((line) => `    ${line}`)];
-      return resource.gaps > 0 ? lines.map((line) => paint('yellow', line)) : lines;
+      return resource.gaps > 0 || resource.failed !== undefined ? lines.map((line) => paint('yellow', line)) : lines;
     }),
     ...(more > 0 ? [paint('dim', `  and ${formatCount(more)} more resources: see report.json`)] : []),
   ];

@@ -145,7 +145,10 @@ describe('the schema', () => {
       { resources: [resource('a', { responseActions: [{ action: 'skip' }] })] },
       'needs statusCode, content or condition',
     ],
-    [{ resources: [resource('1a', {})] }, 'A name starts with a letter'],
+    [{ resources: [resource('my things', {})] }, '"my things" cannot be a name: it starts with a letter and has'],
+    [{ resources: [{ name: 'a', endpoint: '/a' }] }, '"/a" is a path, not an endpoint: write endpoint: {path: "/a"}.'],
+    [{ paginator: { type: 'page' } }, 'Unknown paginator "page". Did you mean pageNumber? Known: auto,'],
+    [{ auth: { type: 'bearer_token' } }, 'Unknown auth "bearer_token". Did you mean bearer? Known: bearer,'],
   ])('refuses %j', (document, message) => {
     const result = apiSchema.safeParse({ baseUrl: 'https://api.test', resources: [resource('a', {})], ...document });
     expect(result.error?.issues.map((issue) => issue.message).join('\n')).toContain(message);

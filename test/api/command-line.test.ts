@@ -5,6 +5,7 @@ import { parse, stringify } from 'yaml';
 import { PRACTICE_CREDENTIALS } from '../../src/practice-api/options.ts';
 import { type PracticeApi, startPracticeApi } from '../../src/practice-api/start-practice-api.ts';
 import { type Ended, emptyFolder, run, start } from '../cli/run-millrace.ts';
+import { startEcho } from '../crawl/support/echo-server.ts';
 import { ROOT } from './example.ts';
 import { ITEMS, PRACTICE_EXAMPLES } from './expectations.ts';
 
@@ -207,6 +208,24 @@ api:
     expect([swagger.code, swagger.stderr]).toEqual([
       2,
       'millrace: swagger.json: it is Swagger 2.0: convert it to OpenAPI 3 first (npx swagger2openapi).\n',
+    ]);
+    writeFileSync(join(folder, 'made.yaml'), 'api: {baseUrl: https://a.test, resources: []}');
+    const document = await run(['init', 'made.yaml'], { cwd: folder });
+    expect([document.code, document.stderr]).toEqual([
+      2,
+      'millrace: made.yaml is an input document already: millrace validate made.yaml, then millrace crawl made.yaml.\n',
+    ]);
+    const page = await startEcho(() => ({ body: '<html>Please log in</html>' }));
+    const html = await run(['init', `${page.url}/page?key=1`], { cwd: folder });
+    await page.close();
+    expect([html.code, html.stderr]).toEqual([
+      2,
+      `millrace: ${page.url}/page answered with an HTML or XML page, not with JSON records: give the URL of the API itself, as its documentation names it, with what it needs by --header.\n`,
+    ]);
+    const refused = await run(['init', page.url], { cwd: folder });
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      `millrace: ${page.host}: connect ECONNREFUSED ${page.host} connecting\n`,
     ]);
     const missing = await run(['init', `${practice.url}/nothing`], { cwd: folder });
     expect([missing.code, missing.stderr]).toEqual([1, `millrace: ${new URL(practice.url).host} answered 404\n`]);

@@ -301,6 +301,14 @@ describe('one URL', () => {
   });
 });
 
+test('one URL whose total is beyond what came says that its paging was not found out', () => {
+  const body = { data: { rows: [{ id: 1 }, { id: 2 }], total: 20 } };
+  const { notes } = draftFromResponse({ url: 'https://api.test/things', headers: {}, body });
+  expect(notes).toContain(
+    'Pages: NOT FOUND OUT: $.data.total says 20, and 2 came. Put in the paginator that the API documents',
+  );
+});
+
 describe('names', () => {
   test.each([
     ['/v1/order-items', 'order_items'],

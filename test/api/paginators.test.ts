@@ -327,6 +327,24 @@ describe('a listing that goes in circles', () => {
   });
 });
 
+test('a total beyond what came, where nothing says how to ask for more, is a gap and a warning', async () => {
+  const body = { data: { rows: [{ id: 1 }, { id: 2 }], total: 20 } };
+  const said = (lines: readonly string[]) => lines.filter((line) => line.startsWith('warn'));
+  const auto = await playCrawl(api({ path: '/things' }), { answer: () => ({ body }) });
+  expect(said(auto.said)).toEqual([
+    'warn: items: $.data.total says 20 records and 2 came, and nothing says how to ask for more: name the paginator (pageNumber or offset, as the API documents), or singlePage if these are all',
+  ]);
+  expect(auto.finished[0]!.completeness).toMatchObject({ declared: 20, fetched: 2, gaps: 18 });
+
+  const single = { path: '/things', paginator: { type: 'singlePage' as const } };
+  const declared = await playCrawl(api(single), { answer: () => ({ body }) });
+  expect(said(declared.said)).toEqual([]);
+  expect(declared.finished[0]!.completeness).toMatchObject({ declared: null, gaps: 0 });
+
+  const whole = { items: [{ id: 1 }, { id: 2 }], total: 2 };
+  expect(said((await playCrawl(api({ path: '/things' }), { answer: () => ({ body: whole }) })).said)).toEqual([]);
+});
+
 test('each page goes on where a crash left off, and no record comes twice', async () => {
   const { newQueue, memoryValues } = await import('./play-crawl.ts');
   const server = listingServer(47);

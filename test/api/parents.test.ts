@@ -64,6 +64,16 @@ describe('parents and children', () => {
     expect(played.records.orders![0]).toEqual({ id: 11, key: 'o1/1', _shops_id: 1, '_shops_owner.name': 'owner 1' });
   });
 
+  test('say once that includeFromParent names a field that is not there', async () => {
+    const [shopsResource, orders] = document.resources;
+    const misspelt = { ...orders!, includeFromParent: ['idd'] };
+    const played = await playCrawl({ ...document, resources: [shopsResource!, misspelt] }, { answer: serve });
+    expect(played.records.orders![0]).toMatchObject({ _shops_idd: null });
+    expect(played.said.filter((line) => line.includes('includeFromParent'))).toEqual([
+      'warn: orders: includeFromParent: a record of shops has no "idd". Did you mean id?',
+    ]);
+  });
+
   test('fail on their own: the parent and the other children are there', async () => {
     const played = await playCrawl(document, {
       answer: (request) => (request.url.includes('o2%2F1') ? { status: 404 } : serve(request)),
@@ -82,7 +92,7 @@ describe('parents and children', () => {
     expect(played.failures).toHaveLength(3);
     expect(played.failures[0]).toMatchObject({
       code: 'SELECTOR_NO_MATCH',
-      message: 'dataSelector $.orders[*] matches nothing on the first page. Lists there: $.data[*]',
+      message: 'orders: dataSelector $.orders[*] matches nothing on the first page. Lists there: $.data[*]',
     });
   });
 

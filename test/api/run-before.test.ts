@@ -80,9 +80,13 @@ test('one whose request fails says why its increment stays, and its profile is n
   status = 500;
   const failed = await crawl();
   expect(failed.summary.completeness).toMatchObject([
-    { increment: { from: 20, to: 20, held: 'requests of changes have failed' } },
+    { failed: 1, increment: { from: 20, to: 20, held: 'requests of changes have failed' } },
   ]);
   expect(report('default')).toContain('the increment stays at 20, as requests of changes have failed');
+  expect(report('default')).toContain('changes: 1 of its requests have failed: retry-failed puts them back.');
+  expect(failed.summary.failures).toMatchObject([
+    { code: 'HTTP_500', message: expect.stringContaining('answered 500') },
+  ]);
   expect(failed.summary.drift).toBeNull();
 
   // What the datasets looked like two runs ago still stands.

@@ -11,6 +11,8 @@ test.each([
   ['hsots', 'hosts'],
   ['htpp2', 'http2'],
   ['maxRetrys', 'maxRetries'],
+  ['head', 'headers'],
+  ['headers_of_all', 'headers'],
 ])('%s was meant to be %s', (name, meant) => {
   expect(nearestName(name, KEYS)).toBe(meant);
 });

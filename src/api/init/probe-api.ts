@@ -1,6 +1,6 @@
 import type { ApiDocument, PaginatorConfig } from '../../config/api-schema.ts';
 import type { ResponseHeaders } from '../../core/headers.ts';
-import { detectPaginator } from '../paginate/detect.ts';
+import { detectPaginator, statedTotal } from '../paginate/detect.ts';
 import { withoutParam } from '../paginate/edit-request.ts';
 import { compileRecordSelector } from '../record-selector.ts';
 import { guessPrimaryKey, resourceNameOf, singularOf } from './primary-key.ts';
@@ -19,6 +19,7 @@ export function draftFromResponse(answered: { url: string; headers: ResponseHead
   const response = { url, headers, body, listLength: page.listLength, recordCount: page.records.length };
   const { config, evidence } = detectPaginator(response, request);
   const { origin, pathname } = new URL(url);
+  const total = config.type === 'singlePage' ? statedTotal(response) : null;
   const name = resourceNameOf(pathname);
   const primaryKey = guessPrimaryKey(page.records, singularOf(name));
   const params = paramsOf(withoutPageParam(url, config));
@@ -40,7 +41,9 @@ export function draftFromResponse(answered: { url: string; headers: ResponseHead
     },
     notes: [
       `Records: ${page.guessedPath}, ${page.records.length} on this page`,
-      `Pages: ${config.type} (${evidence})`,
+      total === null
+        ? `Pages: ${config.type} (${evidence})`
+        : `Pages: NOT FOUND OUT: ${total.path} says ${total.records}, and ${page.records.length} came. Put in the paginator that the API documents`,
       primaryKey === null
         ? 'Primary key: none found; without one a record that comes twice is kept twice'
         : `Primary key: ${primaryKey}, as every record has another one`,

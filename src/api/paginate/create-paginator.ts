@@ -1,13 +1,13 @@
 import type { PaginatorConfig } from '../../config/api-schema.ts';
 import { type CodePaginator, codePaginator } from './code.ts';
 import { cursorPaginator, headerCursorPaginator } from './cursor.ts';
-import { detectPaginator } from './detect.ts';
+import { detectPaginator, statedTotal } from './detect.ts';
 import { graphqlRelayPaginator } from './graphql-relay.ts';
 import { headerLinkPaginator } from './header-link.ts';
 import { jsonLinkPaginator } from './json-link.ts';
 import { offsetPaginator } from './offset.ts';
 import { pageNumberPaginator } from './page-number.ts';
-import type { PageState, Paginator, PaginatorOptions, Step } from './paginator.ts';
+import type { PageResponse, PageState, Paginator, PaginatorOptions, Step } from './paginator.ts';
 import { singlePagePaginator } from './single-page.ts';
 
 /** Paginators written in code, loaded already. */
@@ -59,11 +59,14 @@ function autoPaginator(options: PaginatorOptions & { code: CodePaginators }): Pa
       const paginator = createPaginator(config, options);
       const start = paginator.first(request).state;
       const step = tagged(paginator.next(start, response, request), config);
-      return { ...step, note: `auto pagination: ${config.type} (${evidence})` };
+      const warning = config.type === 'singlePage' ? moreThanCame(response) : null;
+      return { ...step, ...(warning && { warning }), note: `auto pagination: ${config.type} (${evidence})` };
     },
     total(response, state) {
       const before = foundBefore(state);
-      return before === null ? null : createPaginator(before, options).total(response, state.inner as PageState);
+      if (before !== null) return createPaginator(before, options).total(response, state.inner as PageState);
+      // The only page, as far as is known: what is missing counts as a gap. With pages after it, their total counts.
+      return statedTotal(response);
     },
     position(state) {
       const before = foundBefore(state);
@@ -71,6 +74,16 @@ function autoPaginator(options: PaginatorOptions & { code: CodePaginators }): Pa
       return createPaginator(before, options).position?.(state.inner as PageState) ?? null;
     },
   };
+}
+
+/** Nothing says how to ask for the rest: better said than lost in silence. */
+function moreThanCame(response: PageResponse): string | null {
+  const total = statedTotal(response);
+  if (total === null) return null;
+  return (
+    `${total.path} says ${total.records} records and ${response.listLength} came, and nothing says how to ask for more: ` +
+    'name the paginator (pageNumber or offset, as the API documents), or singlePage if these are all'
+  );
 }
 
 function tagged(step: Step, found: PaginatorConfig): Step {

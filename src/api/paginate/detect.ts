@@ -49,6 +49,9 @@ const WRAPPERS = [
   'cursor.',
   'cursors.',
   'paging.cursors.',
+  'data.',
+  'result.',
+  'response.',
 ];
 
 /** First of the names that is a key of the body, under the usual wrappers. */
@@ -190,6 +193,17 @@ function detectOffset(response: PageResponse, request: PageRequest): Detected | 
     { type: 'offset', limit: response.listLength, offset, offsetParam, limitParam, totalPath: asPath(total) },
     `a total at ${total}, with ?${offsetParam}=`,
   );
+}
+
+/**
+ * Records over all pages that a body states under a usual name, where that is more than came.
+ * @returns null when it states none, or no more than came
+ */
+export function statedTotal(response: PageResponse): { records: number; path: string } | null {
+  const key = findKey(response.body, TOTAL_NAMES, isCount);
+  const records = key === null ? undefined : numberIn(valueAt(response.body, key));
+  if (key === null || records === undefined) return null;
+  return response.listLength > 0 && records > response.listLength ? { records, path: asPath(key) } : null;
 }
 
 /** Stripe's way: has_more, and the id of the last record. */

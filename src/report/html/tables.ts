@@ -58,8 +58,15 @@ export function statusSection({ summary: { statusCodes, skipped } }: ReportData)
 export function failureSection({ summary: { failures } }: ReportData): Markup | null {
   if (failures.length === 0) return null;
   return html`<section aria-labelledby="failures"><h2 id="failures">Failures</h2><ul class="failures">${failures.map(
-    ({ code, host, count, example, advice }) => html`<li><p><strong>${formatCount(count)} × ${code}</strong> ${host}</p>
-<p>${withCode(advice)}</p><p>One of them: <code>${example}</code></p></li>`,
+    ({
+      code,
+      host,
+      count,
+      example,
+      message,
+      advice,
+    }) => html`<li><p><strong>${formatCount(count)} × ${code}</strong> ${host}</p>
+${message !== undefined && html`<p>${message}</p>`}<p>${withCode(advice)}</p><p>One of them: <code>${example}</code></p></li>`,
   )}</ul></section>`;
 }
 
@@ -70,8 +77,8 @@ export function completenessSection({ summary: { completeness } }: ReportData): 
 ${table(
   'Completeness',
   html`<tr><th scope="col">Resource</th>${heads.map((head) => html`<th scope="col" class="n">${head}</th>`)}</tr>`,
-  completeness.map(({ resource, declared, fetched, duplicates, gaps, suspectedShifts }) => {
-    const isShort = declared !== null && fetched < declared;
+  completeness.map(({ resource, declared, fetched, duplicates, gaps, suspectedShifts, failed = 0 }) => {
+    const isShort = failed > 0 || (declared !== null && fetched < declared);
     return html`<tr${isShort && html` class="bad"`}><th scope="row">${resource}</th><td class="n">${declared === null ? '–' : formatCount(declared)}</td>
 ${[fetched, duplicates, gaps, suspectedShifts].map((count) => html`<td class="n">${formatCount(count)}</td>`)}</tr>`;
   }),
@@ -79,9 +86,10 @@ ${[fetched, duplicates, gaps, suspectedShifts].map((count) => html`<td class="n"
 ${completeness.flatMap(notesOf).map((note) => html`<p class="note">${note}</p>`)}</section>`;
 }
 
-function notesOf({ resource, records, increment }: CompletenessSummary): string[] {
+function notesOf({ resource, failed = 0, records, increment }: CompletenessSummary): string[] {
   const { outside = 0, discarded = 0, drifted = 0 } = records ?? {};
   return [
+    failed > 0 && `${resource}: ${formatCount(failed)} of its requests have failed: retry-failed puts them back.`,
     outside > 0 && `${resource}: ${formatCount(outside)} outside of the increment, left out.`,
     discarded > 0 && `${resource}: ${formatCount(discarded)} dropped as they do not fit the schema.`,
     drifted > 0 && `${resource}: ${formatCount(drifted)} kept though they do not fit the schema.`,
