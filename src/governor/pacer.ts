@@ -48,6 +48,11 @@ export class Pacer {
     this.#extraCreditMs = latenessMs;
   }
 
+  /** Makes up for lateness of so much, whatever the pace. */
+  setCredit(creditMs: number): void {
+    this.#fixedCreditMs = creditMs;
+  }
+
   /** From now on lateness is not made up for: the server refuses what comes close together. */
   beStrict(): void {
     this.#fixedCreditMs = 0;

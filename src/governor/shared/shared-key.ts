@@ -1,21 +1,24 @@
+import { SECOND_MS } from '../../core/units.ts';
 import { Pacer } from '../pacer.ts';
-import { CREDIT_SHARE } from './shares.ts';
 
 /** Sends are counted over so many reports: about a second. */
 const REPORTS_COUNTED = 4;
-// Lateness of a busy event loop that is made up for; `CREDIT_SHARE` of the budget is kept for it.
-const CREDIT_MS = 1000 * CREDIT_SHARE;
 const ACTIVE_MS = 2_000;
 /** "As much as there is": a worker that was held back could send more than it did. */
 export const WANTS_ALL_RPS = 1e9;
 const WANT_GROWTH = 1.25;
-// Two sends of one pacer are never closer than this share of its interval allows, however late the last was.
+// Lateness that a share's pacer makes up for, so that a busy event loop loses nothing, is part of its budget.
+const LEAST_CREDIT = 0.03;
+const MOST_CREDIT = 0.15;
+const CREDIT_DECAY = 0.95;
 const CREDIT_FROM_RPS = 20;
 
 /** One key's part in this worker: what it may send, and what it did. */
 export class SharedKey {
   readonly key: string;
-  readonly pacer = new Pacer(0, CREDIT_MS);
+  readonly pacer = new Pacer(0, 0);
+  /** The part of a second by which sends may be late and are still made up for. */
+  #credit = LEAST_CREDIT;
   inFlight = 0;
   /** How many workers send to it, this one included, as far as known. */
   workers = 1;
@@ -33,6 +36,7 @@ export class SharedKey {
   /** Refusals told to others. */
   reportedRefusals = 0;
   #wasHeld = false;
+  #isAwaited = false;
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #sent = 0;
   #recent: { sent: number; ms: number }[] = [];
@@ -54,7 +58,11 @@ export class SharedKey {
   sent(nowMs: number): void {
     this.inFlight += 1;
     this.#sent += 1;
-    if (this.grantedRps !== null) this.pacer.take(nowMs);
+    if (this.grantedRps === null) return;
+    if (this.#isAwaited)
+      this.#credit = Math.max(this.#credit, Math.min((nowMs - this.pacer.readyAtMs) / SECOND_MS, MOST_CREDIT));
+    this.#isAwaited = false;
+    this.pacer.take(nowMs);
   }
 
   isActive(nowMs: number): boolean {
@@ -79,8 +87,10 @@ export class SharedKey {
     this.grantedRps = rps;
     this.grantedUntilMs = untilMs;
     if (rps === null || rps <= 0) return;
-    const intervalMs = 1000 / rps;
-    if (rps < CREDIT_FROM_RPS) this.pacer.beStrict();
+    this.#credit = Math.max(LEAST_CREDIT, this.#credit * CREDIT_DECAY);
+    const credit = rps < CREDIT_FROM_RPS ? 0 : this.#credit;
+    this.pacer.setCredit(credit * SECOND_MS);
+    const intervalMs = (SECOND_MS / rps) * (1 + credit);
     if (intervalMs !== this.pacer.intervalMs) this.pacer.setInterval(intervalMs);
   }
 
@@ -89,6 +99,8 @@ export class SharedKey {
     if (nowMs < this.parkedUntilMs) return this.parkedUntilMs;
     if (this.grantedRps === null) return 0;
     if (this.grantedRps <= 0 || nowMs >= this.grantedUntilMs) return nowMs + askAgainMs;
-    return this.pacer.askAt(nowMs);
+    const atMs = this.pacer.askAt(nowMs);
+    if (atMs > nowMs) this.#isAwaited = true;
+    return atMs;
   }
 }

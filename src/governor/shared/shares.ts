@@ -23,8 +23,6 @@ export type GrantRequest = {
   mostSharers: number;
 };
 
-/** Lateness that a share's pacer makes up for is part of the budget. */
-export const CREDIT_SHARE = 0.03;
 // A worker's sends fall into a second as they come: one more or less than its share.
 const ROUNDING_SENDS = 1;
 const LEAST_PACED_SHARE = 0.5;
@@ -66,11 +64,10 @@ export function grantFor(request: GrantRequest, others: readonly Share[]): numbe
   return Math.max(0, Math.min(fair, totalRps - taken));
 }
 
-/** The rate at which sends of `sharers` pacers together stay within the limit in every second. */
+/** What `sharers` pacers may have together, so that their sends stay within the limit in every second. */
 function pacedTotal(limitRps: number, sharers: number): number {
   if (sharers === 1) return limitRps;
-  const pacedRps = (limitRps - sharers * ROUNDING_SENDS) / (1 + CREDIT_SHARE);
-  return Math.max(pacedRps, LEAST_PACED_SHARE * limitRps);
+  return Math.max(limitRps - sharers * ROUNDING_SENDS, LEAST_PACED_SHARE * limitRps);
 }
 
 /** Who sends to a key that not all may: who does already goes on, then the first that came. */

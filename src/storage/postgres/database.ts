@@ -79,13 +79,22 @@ export class PostgresDatabase {
       application_name: 'millrace',
       types,
     } as pg.PoolConfig);
-    // An idle connection that is lost is replaced by the next one that is asked for.
+    // A connection that is lost while nobody uses it is replaced by the next one that is asked for; while somebody does,
+    // the statement under way says so.
     this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** One statement, which may be run again: it reads, or running it twice does no harm. */
-  async rows<Row extends pg.QueryResultRow>(sql: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
-    return this.#patiently(async () => (await this.#pool.query<Row>(sql, parameters as Parameter[])).rows);
+  /**
+   * One statement, which may be run again: it reads, or running it twice does no harm.
+   * @param patienceMs how long the server may be away; left out = as long as the options say
+   */
+  async rows<Row extends pg.QueryResultRow>(
+    sql: string,
+    parameters: readonly Parameter[] = [],
+    patienceMs?: number,
+  ): Promise<Row[]> {
+    return this.#patiently(async () => (await this.#pool.query<Row>(sql, parameters as Parameter[])).rows, patienceMs);
   }
 
   /**
@@ -114,7 +123,7 @@ export class PostgresDatabase {
     await this.#pool.end();
   }
 
-  async #patiently<T>(attempt: () => Promise<T>): Promise<T> {
+  async #patiently<T>(attempt: () => Promise<T>, patienceMs = this.#patienceMs): Promise<T> {
     const { clock } = this.#ports;
     const startedAtMs = clock.nowMs();
     for (let tries = 0; ; tries++) {
@@ -125,7 +134,7 @@ export class PostgresDatabase {
       } catch (error) {
         const kind = this.#isClosed ? 'final' : failureKind(error);
         const waitedMs = clock.nowMs() - startedAtMs;
-        if (kind === 'final' || waitedMs > this.#patienceMs) throw explainPostgresError(error, this.shown);
+        if (kind === 'final' || waitedMs > patienceMs) throw explainPostgresError(error, this.shown);
         if (kind === 'unreachable') this.#missed(error);
         const longestMs = Math.min(FIRST_RETRY_WAIT_MS * 2 ** tries, LONGEST_RETRY_WAIT_MS);
         await clock.sleep(longestMs * (0.5 + 0.5 * this.#ports.random()));
@@ -167,8 +176,11 @@ async function runTransaction<T>(client: pg.PoolClient, work: (transaction: Tran
   };
   void send(BEGIN);
   const result = await work({
-    rows: async <Row extends pg.QueryResultRow>(sql: string, parameters?: readonly Parameter[]) =>
-      (await send<Row>(sql, parameters)).rows,
+    rows: <Row extends pg.QueryResultRow>(sql: string, parameters?: readonly Parameter[]) => {
+      const rows = send<Row>(sql, parameters).then((result) => result.rows);
+      rows.catch(() => {});
+      return rows;
+    },
     run: (sql, parameters) => void send(sql, parameters),
   }).catch(async (error: unknown) => {
     throw (await firstFailure(pending)) ?? error;

@@ -10,9 +10,9 @@ const MIGRATION_LOCK = 0x72616365;
 export const WORKER_GONE_MS = 60_000;
 
 /** What one migration does to the schema; those that change tables of runs do it for each run there is. */
-type Migration = (schema: string, runIds: readonly number[]) => string[];
+export type Migration = (schema: string, runIds: readonly number[]) => string[];
 
-const MIGRATIONS: readonly Migration[] = [
+export const MIGRATIONS: readonly Migration[] = [
   (schema) => [
     `CREATE TABLE ${schema}.run (
        id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE,
@@ -31,25 +31,27 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * Brings the schema to this program's version, in one transaction that one process at a time runs.
+ * @param migrations all there are; those of this program when left out
  * @throws EnvironmentError when a newer program has written it, or workers of an older one are at work
  */
-export async function migrate(database: PostgresDatabase): Promise<void> {
-  if ((await storedVersion(database)) === SCHEMA_VERSION) return;
+export async function migrate(database: PostgresDatabase, migrations = MIGRATIONS): Promise<void> {
+  const target = migrations.length;
+  if ((await storedVersion(database, target)) === target) return;
   await database.transaction(async (transaction) => {
     transaction.run('SELECT pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, MIGRATION_LOCK]);
     transaction.run(`CREATE SCHEMA IF NOT EXISTS ${database.schema}`);
     transaction.run(`CREATE TABLE IF NOT EXISTS ${database.schema}.schema_version (version integer NOT NULL)`);
     // Read again: others may have come at the same time.
     const [row] = await transaction.rows<{ version: number }>(`SELECT version FROM ${database.schema}.schema_version`);
-    const version = checked(row?.version ?? 0, database);
-    if (version === SCHEMA_VERSION) return;
+    const version = checked(row?.version ?? 0, { database, target });
+    if (version === target) return;
     if (version > 0) await requireNoWorkers(transaction, database, version);
     const runs = version > 0 ? await transaction.rows<{ id: number }>(`SELECT id FROM ${database.schema}.run`) : [];
     const runIds = runs.map(({ id }) => id);
-    for (const migration of MIGRATIONS.slice(version))
+    for (const migration of migrations.slice(version))
       for (const sql of migration(database.schema, runIds)) transaction.run(sql);
     transaction.run(`DELETE FROM ${database.schema}.schema_version`);
-    transaction.run(`INSERT INTO ${database.schema}.schema_version VALUES ($1)`, [SCHEMA_VERSION]);
+    transaction.run(`INSERT INTO ${database.schema}.schema_version VALUES ($1)`, [target]);
   });
 }
 
@@ -59,7 +61,7 @@ export async function migrate(database: PostgresDatabase): Promise<void> {
  * @throws EnvironmentError when the version is not ours
  */
 export async function requireCurrentSchema(database: PostgresDatabase): Promise<boolean> {
-  const version = await storedVersion(database);
+  const version = await storedVersion(database, SCHEMA_VERSION);
   if (version === SCHEMA_VERSION) return true;
   if (version === 0) return false;
   throw new EnvironmentError(
@@ -72,16 +74,16 @@ export function requireSameVersion(version: number, database: PostgresDatabase):
   if (version !== SCHEMA_VERSION) throw otherVersion(version, database);
 }
 
-async function storedVersion(database: PostgresDatabase): Promise<number> {
+async function storedVersion(database: PostgresDatabase, target: number): Promise<number> {
   const table = `${database.schema}.schema_version`;
   const [found] = await database.rows<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [table]);
   if (found?.name === null) return 0;
   const [row] = await database.rows<{ version: number }>(`SELECT version FROM ${table}`);
-  return checked(row?.version ?? 0, database);
+  return checked(row?.version ?? 0, { database, target });
 }
 
-function checked(version: number, database: PostgresDatabase): number {
-  if (version > SCHEMA_VERSION) throw otherVersion(version, database);
+function checked(version: number, { database, target }: { database: PostgresDatabase; target: number }): number {
+  if (version > target) throw otherVersion(version, database);
   return version;
 }
 

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { LimitExchange } from '../../governor/shared/exchange.ts';
 import type { RunStore, WorkerShare } from '../store.ts';
 import { Counters } from './counters.ts';
@@ -112,6 +113,8 @@ function buildStore(database: PostgresDatabase, { registry, runId, workerId, opt
       isOpen = false;
       try {
         if (workerId !== NO_WORKER) await registry.endWorker(runId, workerId);
+      } catch (error) {
+        options.ports.log.warn(`The other workers were not told that this one ends: ${messageOf(error)}`);
       } finally {
         await database.close();
       }

@@ -5,6 +5,8 @@ import { DB_NOW_MS } from './time.ts';
 
 // Kept by a heartbeat every second.
 const LEAD_MS = 15_000;
+// Whoever ends does not wait for a server that is away.
+const END_PATIENCE_MS = 2_000;
 
 /** A worker as it is shown: title is its machine and process. */
 export type WorkerRow = { id: number; title: string; isAlive: boolean };
@@ -96,12 +98,14 @@ export class RunRegistry {
     return rows.length > 0;
   }
 
+  /** The worker is heard of no more; of one that cannot say so the others learn that by and by. */
   async endWorker(runId: number, workerId: number): Promise<void> {
-    await this.#database.rows(`UPDATE ${this.#run} SET lead_id = NULL WHERE id = $1 AND lead_id = $2`, [
-      runId,
-      workerId,
-    ]);
-    await this.#database.rows(`UPDATE ${this.#worker} SET ended_at = ${DB_NOW_MS} WHERE id = $1`, [workerId]);
+    await this.#database.rows(
+      `WITH ended AS (UPDATE ${this.#worker} SET ended_at = ${DB_NOW_MS} WHERE id = $2)
+       UPDATE ${this.#run} SET lead_id = NULL WHERE id = $1 AND lead_id = $2`,
+      [runId, workerId],
+      END_PATIENCE_MS,
+    );
   }
 
   /** @returns all workers the run has had, in the order they came */
