@@ -76,7 +76,21 @@ function checkPlaceholders({ path, text }: Place, { resources }: ApiConfig): Pro
       problem(path, `${found} is no placeholder: those are {resources.NAME.FIELD} and {incremental.startValue}.`),
     ];
   });
-  return [...unknown, ...odd];
+  return [...unknown, ...odd, ...checkBraces({ path, text }, names)];
+}
+
+// As OpenAPI writes them: sent as they are, they name nothing.
+const OPENAPI_PARAMETER = /(?<!\$)\{[A-Za-z_]\w*\}/g;
+
+function checkBraces({ path, text }: Place, names: readonly string[]): Problem[] {
+  if (path.at(-1) !== 'path') return [];
+  const example = names[0] ?? 'NAME';
+  return [...text.matchAll(OPENAPI_PARAMETER)].map(([found]) =>
+    problem(
+      path,
+      `${found} names nothing: {resources.NAME.FIELD} is a field of another resource's records, as {resources.${example}.id}; a fixed value stands without braces.`,
+    ),
+  );
 }
 
 function checkTree(api: ApiConfig, resources: readonly Resource[]): Problem[] {

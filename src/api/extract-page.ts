@@ -36,6 +36,7 @@ export type ExtractContext = {
 export function extractPage(runtime: ResourceRuntime, page: Page, context: ExtractContext): Extracted {
   const userData = readUserData(page.userData);
   const picked = pickRecords(runtime, page, userData);
+  warnOfFields(runtime, picked.records);
   const inWindow = runtime.window === null ? picked.records : picked.records.filter(runtime.window.includes);
   const place = placeOf(runtime, userData);
   const kept = runtime.keepOnce?.sift(inWindow, place) ?? { records: [...inWindow], keys: '', repeated: '' };
@@ -58,6 +59,22 @@ function pickRecords(runtime: ResourceRuntime, page: Page, { listing, guessedPat
   if (guessedPath === null && picked.guessedPath !== null)
     runtime.say('info', `records are taken from ${picked.guessedPath}`);
   return picked;
+}
+
+/** A misspelt field would do nothing, in silence: no record is told apart, no increment moves. */
+function warnOfFields({ resource, window, say }: ResourceRuntime, records: readonly unknown[]): void {
+  const [first] = records;
+  if (!isJsonObject(first)) return;
+  const advice = (field: string): string =>
+    didYouMean(field, Object.keys(first)) || ` They have ${Object.keys(first).slice(0, 20).join(', ')}.`;
+  for (const field of resource.primaryKey) {
+    if (records.some((record) => valueAt(record, field) !== undefined)) continue;
+    say('warn', `primaryKey: no record of the page has "${field}", so none is told apart by it.${advice(field)}`);
+  }
+  const { cursorPath } = resource.endpoint.incremental ?? {};
+  if (window === null || cursorPath === undefined) return;
+  if (records.some((record) => window.advance(null, record) !== null)) return;
+  say('warn', `incremental: no record of the page has "${cursorPath}", so it does not move.${advice(cursorPath)}`);
 }
 
 /** Of many resources the message must say which. */

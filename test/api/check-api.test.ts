@@ -67,6 +67,10 @@ describe('an api', () => {
     ],
     [{ resources: [resource('a', {}), resource('a', {})] }, 'resources[1].name: "a" is the name of two resources.'],
     [
+      { resources: [resource('a', {}), resource('b', { path: '/a/{id}/b' })] },
+      "resources[1].endpoint.path: {id} names nothing: {resources.NAME.FIELD} is a field of another resource's records, as {resources.a.id}; a fixed value stands without braces.",
+    ],
+    [
       { auth: { type: 'bearer', token: '${env:NOT_SET}' } as const },
       'auth.token: ${env:NOT_SET}: the environment variable NOT_SET is not set.',
     ],

@@ -108,7 +108,7 @@ describe('the command line', () => {
     const { completeness } = JSON.parse(ended.stdout) as { completeness: Record<string, unknown>[] };
     const reviews = exported(folder, 'reviews').length;
     expect(completeness).toEqual([
-      { resource: 'list', declared: null, fetched: ITEMS, duplicates: 0, gaps: 0, suspectedShifts: 0 },
+      { resource: 'list', declared: ITEMS, fetched: ITEMS, duplicates: 0, gaps: 0, suspectedShifts: 0 },
       { resource: 'products', declared: null, fetched: ITEMS, duplicates: 0, gaps: 0, suspectedShifts: 0 },
       { resource: 'reviews', declared: reviews, fetched: reviews, duplicates: 0, gaps: 0, suspectedShifts: 0 },
     ]);

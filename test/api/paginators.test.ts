@@ -345,6 +345,24 @@ test('a total beyond what came, where nothing says how to ask for more, is a gap
   expect(said((await playCrawl(api({ path: '/things' }), { answer: () => ({ body: whole }) })).said)).toEqual([]);
 });
 
+test('a primaryKey or an incremental cursorPath that no record has is said, once', async () => {
+  const document = api({
+    path: '/things',
+    paginator: { type: 'singlePage' },
+    incremental: { cursorPath: 'updated', initialValue: 0 },
+  });
+  const resources = [{ ...document.resources[0]!, primaryKey: 'idd' }];
+  const played = await playCrawl(
+    { ...document, resources },
+    { answer: () => ({ body: [{ id: 1, updated_at: 5 }, { id: 2 }] }) },
+  );
+  expect(played.records.items).toHaveLength(2);
+  expect(played.said.filter((line) => line.startsWith('warn'))).toEqual([
+    'warn: items: primaryKey: no record of the page has "idd", so none is told apart by it. Did you mean id?',
+    'warn: items: incremental: no record of the page has "updated", so it does not move. Did you mean updated_at?',
+  ]);
+});
+
 test('each page goes on where a crash left off, and no record comes twice', async () => {
   const { newQueue, memoryValues } = await import('./play-crawl.ts');
   const server = listingServer(47);

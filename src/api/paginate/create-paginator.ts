@@ -65,7 +65,7 @@ function autoPaginator(options: PaginatorOptions & { code: CodePaginators }): Pa
     total(response, state) {
       const before = foundBefore(state);
       if (before !== null) return createPaginator(before, options).total(response, state.inner as PageState);
-      // The only page, as far as is known: what is missing counts as a gap. With pages after it, their total counts.
+      // On the first page, whatever the way to the rest: what then does not come is a gap.
       return statedTotal(response);
     },
     position(state) {
