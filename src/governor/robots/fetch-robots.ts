@@ -1,4 +1,4 @@
-import { messageOf } from '../../core/errors.ts';
+import { CrawlError, messageOf } from '../../core/errors.ts';
 import { headerText, type ResponseHeaders } from '../../core/headers.ts';
 import { parseRetryAfter } from '../signals/retry-after.ts';
 
@@ -38,10 +38,16 @@ export async function fetchRobots(
       hop = next === 'lost' ? null : next;
     } catch (error) {
       signal.throwIfAborted();
+      if (isRefusedByUs(error)) return { kind: 'absent', reason: messageOf(error) };
       return { kind: 'unreachable', reason: messageOf(error), retryAfterMs: null };
     }
   }
   return { kind: 'absent', reason: `its redirects lead nowhere (${MOST_REDIRECTS} are followed)` };
+}
+
+// What we refuse to ask for is refused for the page as well, at once: waiting would not change it.
+function isRefusedByUs(error: unknown): boolean {
+  return error instanceof CrawlError && (error.code === 'BLOCKED_ADDRESS' || error.code === 'INVALID_URL');
 }
 
 type Response = Awaited<ReturnType<FetchText>>;
