@@ -196,13 +196,15 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     close: async () => {
       robots.close();
       await limits?.stop();
-      await queue.close();
-      await sessions.persist();
-      if (!options.isJoiner) {
+      try {
+        await queue.close();
+        await sessions.persist();
+        if (options.isJoiner) return;
         await store.values.set(RECORDER_KEY, recorder.toState());
         await store.values.set(SLOTS_KEY, slots.toState());
+      } finally {
+        await client.close();
       }
-      await client.close();
     },
   };
 }

@@ -149,9 +149,12 @@ class LibraryRun {
     });
     return async () => {
       forget();
-      await monitor.stop();
-      await this.#saveState();
-      hasEnded();
+      try {
+        await monitor.stop();
+        await this.#saveState();
+      } finally {
+        hasEnded();
+      }
     };
   }
 
@@ -180,8 +183,11 @@ class LibraryRun {
     await composition.crawler.whenIdle();
     await composition.crawler.autoscaledPool?.abort();
     await this.#ended;
-    await composition.close();
-    await this.#run.close();
+    try {
+      await composition.close();
+    } finally {
+      await this.#run.close();
+    }
   }
 }
 

@@ -228,11 +228,15 @@ export class JsonCrawler extends HttpCrawler<HttpCrawlingContext> {
 
   override async teardown(): Promise<void> {
     this.#load.stop();
-    await this.#state.save();
-    await super.teardown();
     const endRun = this.#endRun;
     this.#endRun = null;
-    await endRun?.();
+    try {
+      await this.#state.save();
+      await super.teardown();
+    } finally {
+      // Whatever cannot be saved, on a full disk say: who waits for the end must not wait for ever.
+      await endRun?.();
+    }
   }
 
   get #isDispatching(): boolean {
