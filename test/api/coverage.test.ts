@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { authSchema, paginatorSchema, RESPONSE_ACTIONS, SCHEMA_CONTRACTS } from '../../src/config/api-schema.ts';
+import {
+  authSchema,
+  paginatorSchema,
+  RESPONSE_ACTIONS,
+  resourceSchema,
+  SCHEMA_CONTRACTS,
+} from '../../src/config/api-schema.ts';
 import { type Example, exampleNames, readExample } from './example.ts';
 import { PRACTICE_EXAMPLES } from './expectations.ts';
 
@@ -51,6 +57,11 @@ const FEATURES: Feature[] = [
     name,
     isIn: ({ api }: Example) => api.resources.some(({ schemaContract }) => schemaContract === name),
   })),
+  ...resourceSchema.shape.session.unwrap().options.map((name) => ({
+    kind: 'session',
+    name,
+    isIn: ({ api }: Example) => [api.resourceDefaults, ...api.resources].some((given) => given?.session === name),
+  })),
 ];
 
 /** Where each kind is tested, and how a test there shows that it is this one. */
@@ -60,13 +71,14 @@ const TESTED: Record<string, { file: string; shows: (name: string) => string[] }
   'auth: apiKey location': { file: 'auth.test.ts', shows: (name) => [`location: '${name}'`] },
   responseAction: { file: 'response-actions.test.ts', shows: (name) => [`action: '${name}'`, `test('${name}: `] },
   schemaContract: { file: 'contract.test.ts', shows: (name) => [`test('${name} `] },
+  session: { file: '../sessions/sticky-crawl.test.ts', shows: (name) => [`session: '${name}'`] },
 };
 
 /** The test files that cover it: the unit test, if all that shows it is in it. The example is run by one more. */
 function testsOf({ kind, name }: Feature): string[] {
   const { file, shows } = TESTED[kind]!;
   const text = readFileSync(join(import.meta.dirname, file), 'utf8');
-  return shows(name).every((sign) => text.includes(sign)) ? [`test/api/${file}`] : [];
+  return shows(name).every((sign) => text.includes(sign)) ? [join('test/api', file)] : [];
 }
 
 function rows(): { feature: Feature; example: string | undefined; tests: string[] }[] {
@@ -91,7 +103,7 @@ function nearness({ name }: Example, feature: Feature): number {
   return letters(name).endsWith(letters(feature.name)) ? 1 : 0;
 }
 
-test('every paginator, auth form, responseAction and contract has an example and a test', () => {
+test('every paginator, auth form, responseAction, contract and session has an example and a test', () => {
   const gaps = rows().filter(({ example, tests }) => example === undefined || tests.length === 0);
   expect(gaps.map(({ feature }) => `${feature.kind} ${feature.name}`)).toEqual([]);
 });
@@ -99,7 +111,7 @@ test('every paginator, auth form, responseAction and contract has an example and
 test('the table of them in docs/api-coverage.md is up to date (vitest -u writes it)', async () => {
   const lines = rows().map(({ feature, example, tests }) => {
     const names = [...tests, ...runBy(example)]
-      .map((file) => `[${file.replace('test/api/', '')}](../${file})`)
+      .map((file) => `[${file.replace(/^test\/(api\/)?/, '')}](../${file})`)
       .join(', ');
     return `| ${feature.kind} | \`${feature.name}\` | [${example}](../examples/${example}.yaml) | ${names} |`;
   });

@@ -30,6 +30,12 @@ const isDiscounted = (record: unknown) =>
 
 /** By example. Those of public APIs are in public-apis.test.ts. */
 export const PRACTICE_EXAMPLES: Record<string, Expectation> = {
+  'api-sessions/sticky': {
+    check(played, items) {
+      allProducts(played, items);
+      expect(ids(played, 'numbered')).toEqual(Array.from({ length: items }, (_, at) => at + 1));
+    },
+  },
   'api-paginators/auto': {},
   'api-paginators/header-link': {},
   'api-paginators/json-link': {},
