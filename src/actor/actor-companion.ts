@@ -1,11 +1,11 @@
 import type { AccompaniedRun, CrawlCompanion } from '../app-commands.ts';
-import { messageOf } from '../core/errors.ts';
 import type { Ports } from '../core/ports.ts';
 import type { RunStore } from '../storage/store.ts';
 import { DatasetHandover, type HandedDataset } from './dataset-handover.ts';
 import type { Platform } from './platform.ts';
 import type { QueueKeeper } from './queue-keeper.ts';
 import { progressText } from './status-text.ts';
+import { tellStatus } from './tell-status.ts';
 
 const HAND_OVER_EVERY_MS = 2_000;
 const STATUS_EVERY_MS = 10_000;
@@ -77,8 +77,7 @@ export class ActorCompanion implements CrawlCompanion {
     if (text === this.#status) return;
     this.#status = text;
     const { platform, ports } = this.#options;
-    // Nobody loses anything by a message that does not arrive.
-    await platform.setStatus(text).catch((error: unknown) => ports.log.warn(`No status message: ${messageOf(error)}`));
+    await tellStatus(platform, ports.log, { text });
   }
 
   #every(everyMs: number, action: () => Promise<void>, fail: (error: unknown) => void): void {

@@ -18,6 +18,7 @@ import { QueueKeeper } from './queue-keeper.ts';
 import type { ActorEdge } from './run-actor.ts';
 import { RunSnapshot } from './run-snapshot.ts';
 import { endText } from './status-text.ts';
+import { tellStatus } from './tell-status.ts';
 
 // The platform gives a migrating container "a few seconds": what is in flight is fetched again by the next one.
 const MIGRATION_DRAIN_MS = 1_500;
@@ -51,8 +52,20 @@ export class ActorRun {
     this.#snapshot = new RunSnapshot({ records: platform.records, clock: ports.clock, database });
   }
 
+  /** @returns the exit code of the process */
   async run(): Promise<number> {
     this.#listen();
+    try {
+      return await this.#runToEnd();
+    } catch (error) {
+      if (this.#ending === null) throw error;
+      this.#ports.log.warn(`The run could not be ended in order: ${messageOf(error)}`);
+      // What is missing is done by the next container, or when the run is resurrected.
+      return this.#ending === 'migrating' ? this.#leave() : 0;
+    }
+  }
+
+  async #runToEnd(): Promise<number> {
     const { job, env } = await this.#prepare();
     const keeper = job.input.queue === 'apify' ? new QueueKeeper(this.#platform, this.#ports.clock) : null;
     const isRestored = keeper === null && (await this.#snapshot.restore());
@@ -64,7 +77,7 @@ export class ActorRun {
     if (this.#ending === 'migrating') return this.#leave();
     await this.#report(summary, companion);
     const isFailure = job.input.failOnErrors && isFailed(summary, exitCode, job);
-    await this.#platform.setStatus(endText(summary), { isTerminal: true, isError: isFailure });
+    await tellStatus(this.#platform, this.#ports.log, { text: endText(summary), isTerminal: true, isError: isFailure });
     if (isFailure) return exitCode;
     return summary.state === 'interrupted' ? this.#exitCodeOfStop() : 0;
   }
@@ -127,8 +140,12 @@ export class ActorRun {
   /** Saves what there is, as the platform asks for from time to time. A failure costs nothing as long as it runs. */
   #persist(companion: ActorCompanion, keeper: QueueKeeper | null): void {
     if (this.#stop.signal.aborted || !companion.isUnderWay) return;
-    const save = keeper === null ? this.#snapshot.saveNowAndThen() : keeper.saveValues();
-    Promise.all([companion.catchUp(), save]).catch((error: unknown) =>
+    // The records first: what is saved then says that they are handed over.
+    const save = async (): Promise<void> => {
+      await companion.catchUp();
+      await (keeper === null ? this.#snapshot.saveNowAndThen() : keeper.saveValues());
+    };
+    save().catch((error: unknown) =>
       this.#ports.log.warn(`The state of the run could not be saved: ${messageOf(error)}`),
     );
   }
@@ -136,7 +153,10 @@ export class ActorRun {
   /** Asks for the next container, and waits to be ended: a process that ends by itself would end the run. */
   async #leave(): Promise<number> {
     this.#ports.log.info('Everything is saved: the run goes on in another container.');
-    await this.#platform.reboot();
+    await this.#platform.reboot().catch((error: unknown) => {
+      // It is moved all the same, only later.
+      this.#ports.log.warn(`The platform does not take the wish to go on elsewhere: ${messageOf(error)}`);
+    });
     await this.#ports.clock.sleep(REBOOT_PATIENCE_MS, this.#edge.signal).catch(() => undefined);
     return new StopSignal('SIGTERM').exitCode;
   }

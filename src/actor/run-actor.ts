@@ -5,7 +5,7 @@ import { createPrettyLog } from '../report/console-log.ts';
 import { LiveArea, type TextStream } from '../report/terminal.ts';
 import { ActorRun } from './actor-run.ts';
 import { openApifyPlatform } from './apify-platform.ts';
-import type { Platform } from './platform.ts';
+import { tellStatus } from './tell-status.ts';
 
 /** The process, as an Actor run sees it. */
 export type ActorEdge = {
@@ -30,14 +30,10 @@ export async function runActor(edge: ActorEdge): Promise<number> {
   try {
     return await new ActorRun({ platform, edge, area, ports: { ...edge.ports, log } }).run();
   } catch (error) {
-    await sayWhy(platform, error);
+    const text = error instanceof UsageError ? error.problems.join(' ') : messageOf(error);
+    await tellStatus(platform, log, { text, isTerminal: true, isError: true });
     throw error;
   } finally {
     await platform.close();
   }
-}
-
-async function sayWhy(platform: Platform, error: unknown): Promise<void> {
-  const text = error instanceof UsageError ? error.problems.join(' ') : messageOf(error);
-  await platform.setStatus(text, { isTerminal: true, isError: true });
 }
