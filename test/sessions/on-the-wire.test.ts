@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { hostConfig } from '../../src/config/host-config.ts';
 import type { HostEntry } from '../../src/config/host-schema.ts';
@@ -16,6 +14,7 @@ import { HttpError } from '../../src/http/http-error.ts';
 import { createUndiciClient } from '../../src/http/undici-client.ts';
 import { createSessionPools, type HostSession, type SessionPools } from '../../src/sessions/session-pools.ts';
 import { credentialsNamed, memoryStore } from './fixture.ts';
+import { startProxyProcess } from './fixtures/proxy-process.ts';
 
 const ports = { clock: systemClock, random: Math.random, log: silentLog };
 const closers: (() => unknown)[] = [];
@@ -185,15 +184,8 @@ async function fetchAll(
   return { proxies, failures };
 }
 
-async function startProxy(): Promise<{ url: string; kill: () => Promise<void> }> {
-  const script = fileURLToPath(new URL('./fixtures/proxy-process.mjs', import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = once(child, 'exit');
-  const kill = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await exited;
-  };
-  closers.push(kill);
-  const [port] = (await once(child.stdout!, 'data')) as [Buffer];
-  return { url: `http://127.0.0.1:${String(port).trim()}/`, kill };
+async function startProxy() {
+  const proxy = await startProxyProcess();
+  closers.push(proxy.kill);
+  return proxy;
 }
