@@ -68,6 +68,8 @@ export class DatasetHandover {
       for (const batch of batches) await this.#push(name, position, batch);
       position.seq = last.seq;
       await this.#save(name, position);
+      // What has come meanwhile goes with the next call, rather than in one of its own.
+      if (rows.length < ROWS_PER_PAGE) return;
     }
   }
 

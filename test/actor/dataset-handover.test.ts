@@ -86,6 +86,21 @@ test('what was handed over is not handed over again, by another process neither'
   expect(next.datasets).toEqual([{ name: 'default', id: 'the-default', count: 3 }]);
 });
 
+test('rows that come while some are handed over go with the next call', async () => {
+  await push('default', 1);
+  const { push: send } = platform;
+  platform.push = async (id, json) => {
+    await push('default', 2);
+    await send(id, json);
+  };
+  const own = handover();
+  await own.catchUp();
+  expect(pushed['the-default']).toEqual([{ id: 1 }]);
+  platform.push = send;
+  await own.catchUp();
+  expect(pushed['the-default']).toEqual([{ id: 1 }, { id: 2 }]);
+});
+
 test('what could not be handed over is, the next time', async () => {
   await push('default', 1);
   const own = handover();
