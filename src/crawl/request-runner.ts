@@ -100,6 +100,12 @@ export class RequestRunner {
     return job;
   }
 
+  /** Whether its session is to be followed from here on; of a request that is bound to one, that is settled. */
+  #beginsChain({ route, leased }: Job): boolean {
+    const isSticky = route?.session === 'sticky' || this.#isSticky(leased.host);
+    return isSticky && boundSessionOf(leased) === null;
+  }
+
   #isSticky(host: string): boolean {
     return this.#parts.hostConfig(host).sessionPool.sticky;
   }
@@ -263,7 +269,7 @@ export class RequestRunner {
       if (setCookie !== undefined) sessions.storeCookies(job.session, reply.url, setCookie);
       return true;
     }
-    if (setCookie !== undefined && (job.route?.session === 'sticky' || this.#isSticky(job.leased.host)))
+    if (setCookie !== undefined && this.#beginsChain(job))
       job.session = sessions.visitorOf(job.session, reply.hadCookies);
     const rotations = this.#rotations.get(job.leased) ?? 0;
     const attempt = rotations > 0 || job.proxyUrl !== null ? { rotations, proxyUrl: job.proxyUrl } : null;

@@ -79,6 +79,14 @@ export class HostSession extends SessionWithoutConstructor {
     return this.#isRetired;
   }
 
+  /**
+   * Whether what is bound to it goes on with somebody else: it was retired, or its credential was refused again after a
+   * rest. One refusal is waited for, as a new secret or another moment may end it.
+   */
+  get isLost(): boolean {
+    return this.#isRetired || (this.credential?.health.failures ?? 0) > 1;
+  }
+
   override retire(): void {
     this.#isRetired = true;
     super.retire();

@@ -236,7 +236,7 @@ export class SessionPools {
     // A host's sessions are restored with its pool.
     this.#poolOf(host);
     const session = this.crawleePool.find(id);
-    return session?.host === host && !session.isRetired ? session : undefined;
+    return session?.host === host && !session.isLost ? session : undefined;
   }
 
   #poolOf(host: string): HostPool {

@@ -3,7 +3,7 @@ import type { HostEntry } from '../../src/config/host-schema.ts';
 import { hostSchema } from '../../src/config/host-schema.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import { HttpError } from '../../src/http/http-error.ts';
-import { sessionPoolProblems } from '../../src/sessions/session-pools.ts';
+import { type HostSession, sessionPoolProblems } from '../../src/sessions/session-pools.ts';
 import { credentialsNamed, poolsOf, revealFrom } from './fixture.ts';
 
 const HOST = 'api.example.com';
@@ -384,6 +384,27 @@ describe('a sticky session', () => {
     expect(pools.readyAtMs(HOST)).toBe(0);
     clock.pass(30_000);
     expect(pools.keysOf(HOST, bound.id)).toEqual([`${HOST}#b##`]);
+  });
+
+  test('waits for a refused credential once: refused again, it is gone, and back when the credential is', () => {
+    const { pools, clock } = poolsOf(withCredentials('a', 'b'));
+    const [first, second, third] = [0, 1, 2].map(() => {
+      const session = pools.take(HOST, `${HOST}#b##`);
+      pools.onResponse(session, URL_1, 200, 'c=1; Path=/');
+      pools.bind(session);
+      return session;
+    }) as [HostSession, HostSession, HostSession];
+    expect(new Set([first, second, third]).size).toBe(3);
+    pools.onResponse(first, URL_1, 401);
+    expect(pools.keysOf(HOST, second.id)).toEqual([]);
+    clock.pass(30_000);
+    expect(pools.take(HOST, `${HOST}#b##`, second.id)).toBe(second);
+    pools.onResponse(second, URL_1, 401);
+    expect(pools.keysOf(HOST, third.id)).toEqual([`${HOST}#a##`]);
+    expect(pools.take(HOST, `${HOST}#a##`, third.id).credential!.name).toBe('a');
+    clock.pass(60_000);
+    pools.onResponse(third, URL_1, 200);
+    expect(pools.take(HOST, `${HOST}#b##`, third.id)).toBe(third);
   });
 
   test('of another host is not taken', () => {

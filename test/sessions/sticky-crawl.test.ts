@@ -109,6 +109,7 @@ describe('a resource with session: sticky', () => {
     await serve({
       ...size,
       latencyMs: 20,
+      cookies: false,
       refuse: ({ key }) => (key === 'key-of-bob' && ++bobsPages > 9 ? 401 : null),
     });
     const responseActions = [{ statusCode: 409, action: 'resetPagination' }];
