@@ -29,7 +29,7 @@ describe('a crawl is diagnosed', () => {
   }
 
   test('as held back by its slots, where a patient server has few of them', async () => {
-    const { diagnosis } = await crawled({ json: { latencyMs: 100 } }, 300, [
+    const { diagnosis } = await crawled({ json: { latencyMs: 400 } }, 80, [
       '--max-concurrency-per-host',
       '4',
       '--no-discovery',

@@ -67,6 +67,8 @@ describe('concurrency', () => {
 
   test.each<[string, Scenario]>([
     ['the server slows under the load', { ...FULL, slowedBy: 3 }],
+    ['the first answers, without load, came much faster', { ...FULL, unloadedMs: 30 }],
+    ['requests wait for a stream', { ...FULL, httpVersion: '2', connectionsWaiting: 2 }],
     ['the server refused requests', { ...FULL, limited: 10 }],
     ['a limit is known and reached', { ...FULL, snapshot: { limitRps: 110, limitSource: 'discovered' } }],
     ['our own process is busy', { ...FULL, busyShare: 0.75 }],
@@ -93,6 +95,13 @@ describe('distance', () => {
     expect(found?.advice).toBe(
       `Run the crawler nearer to it: probe --save there, then probe --compare, tells how much that gains. Or raise hosts."${HOST}".maxConcurrency from 10 to 20: nothing was refused.`,
     );
+  });
+
+  test('is not advised when connecting took longer than a whole request: many were opened at once', async () => {
+    const diagnosis = await diagnosisOf({ ...FULL, handshake: { connect: 300 } });
+    expect(finding(diagnosis, 'distance')).toBeUndefined();
+    expect(finding(diagnosis, 'network round trips')).toBeUndefined();
+    expect(advised(diagnosis)).toEqual(['concurrency']);
   });
 
   test('says nothing of concurrency where that would not help', async () => {

@@ -22,6 +22,8 @@ export type Scenario = {
   freshEvery?: number;
   /** Slower answers: every second attempt takes so many times as long to its first byte. */
   slowedBy?: number;
+  /** Of the first three answers, before there was any load, to their first byte. */
+  unloadedMs?: number;
   httpVersion?: '1.1' | '2';
   limited?: number;
   failed?: { status: number | null; failure: string | null; count: number; retries: number };
@@ -105,6 +107,7 @@ function record(scenario: Scenario, recorder: ReturnType<typeof createRecorder>)
       ...(isFresh ? { connect: 0.2, ...scenario.handshake } : {}),
     };
     if (index % 2 === 1) timings.firstByte *= slowedBy;
+    if (index < 3 && scenario.unloadedMs !== undefined) timings.firstByte = scenario.unloadedMs;
     recorder.attempt({ ...common, status: 200, timings, reused: !isFresh });
     recorder.handled({ host: HOST, result: 'succeeded', code: null, url: `https://${HOST}/${index}` });
   }
