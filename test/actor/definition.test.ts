@@ -80,6 +80,10 @@ test.each([
   expect(validate(readJson(name)), JSON.stringify(validate.errors)).toBe(true);
 });
 
+test('the dataset takes any record: the platform refuses those that do not fit its fields', () => {
+  expect(readJson('dataset_schema.json')).toMatchObject({ fields: {} });
+});
+
 test('every file that actor.json names is there', () => {
   const { storages, ...definition } = readJson('actor.json') as Record<string, unknown> & { storages: object };
   const named = [...Object.values(definition), ...Object.values(storages)].filter(
