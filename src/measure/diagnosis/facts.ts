@@ -35,7 +35,7 @@ export type HostFacts = {
   limits: HostLimits | null;
   /** Requests in flight beyond which the governor saw the server only get slower; null = it saw no such thing. */
   kneeConcurrency: number | null;
-  /** Least connect time; null when no connection was opened, or when it says more of our own load than of the way. */
+  /** Least connect time; null when no connection was opened, or when it tells of our own load and not of the way. */
   roundTripMs: number | null;
   /** p10 and median of first byte + download. */
   baseMs: number | null;
@@ -85,7 +85,7 @@ function factsOf(
     requestsPerSecond: workMs > 0 ? ((record.succeeded + record.failed) * 1_000) / workMs : 0,
     limits: record.limits,
     kneeConcurrency: kneeOf(host, recorder, config.maxConcurrency),
-    roundTripMs: roundTripOf(record.leastConnectMs, baseMs),
+    roundTripMs: THIS_MACHINE.test(host) ? null : roundTripOf(record.leastConnectMs, baseMs),
     baseMs,
     medianMs: base.percentile(0.5),
     unloadedMs: median(record.earlyMs ?? []),
@@ -102,6 +102,8 @@ function factsOf(
   };
 }
 
+// There is no way to it: what connecting takes is our own doing.
+const THIS_MACHINE = /^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/;
 // Some of it is jitter.
 const LONGEST_WAY_SHARE = 1.1;
 

@@ -104,6 +104,12 @@ describe('distance', () => {
     expect(advised(diagnosis)).toEqual(['concurrency']);
   });
 
+  test('is not advised where the host is this machine, however long connecting took', async () => {
+    for (const host of ['localhost', '127.0.0.1:8080', '[::1]:8080'])
+      expect(finding(await diagnosisOf({ ...FAR, host }), 'distance')).toBeUndefined();
+    expect(finding(await diagnosisOf({ ...FAR, host: 'localhost.example.com' }), 'distance')).toBeDefined();
+  });
+
   test('says nothing of concurrency where that would not help', async () => {
     const found = finding(await diagnosisOf({ ...FAR, busyShare: 0.8 }), 'distance');
     expect(found?.advice).toMatch(/gains\.$/);

@@ -12,6 +12,7 @@ export const HOST = 'api.example.com';
 
 /** A crawl of one host, as its recorder and its slots saw it. Times in ms. */
 export type Scenario = {
+  host?: string;
   durationMs?: number;
   attempts?: number;
   /** Of every attempt on a connection that was there already. */
@@ -48,7 +49,7 @@ export async function diagnosisOf(scenario: Scenario): Promise<Diagnosis | null>
   const { durationMs = 10_000, maxConcurrency = 100, maxRequestsPerMinute = null, durability = 'normal' } = scenario;
   record(scenario, recorder);
   const tick: HostTick = {
-    host: HOST,
+    host: scenario.host ?? HOST,
     pending: 10_000,
     inFlight: config.maxConcurrency,
     configuredConcurrency: config.maxConcurrency,
@@ -97,7 +98,8 @@ export function advised(diagnosis: Diagnosis | null): string[] {
 
 function record(scenario: Scenario, recorder: ReturnType<typeof createRecorder>): void {
   const { attempts = 1_000, limited = 0, failed, freshEvery = attempts, httpVersion = '1.1', slowedBy = 1 } = scenario;
-  const common = { host: HOST, failure: null, httpVersion, limited: false };
+  const host = scenario.host ?? HOST;
+  const common = { host, failure: null, httpVersion, limited: false };
   for (let index = 0; index < attempts; index++) {
     const isFresh = index % freshEvery === 0;
     const timings = {
@@ -109,7 +111,7 @@ function record(scenario: Scenario, recorder: ReturnType<typeof createRecorder>)
     if (index % 2 === 1) timings.firstByte *= slowedBy;
     if (index < 3 && scenario.unloadedMs !== undefined) timings.firstByte = scenario.unloadedMs;
     recorder.attempt({ ...common, status: 200, timings, reused: !isFresh });
-    recorder.handled({ host: HOST, result: 'succeeded', code: null, url: `https://${HOST}/${index}` });
+    recorder.handled({ host, result: 'succeeded', code: null, url: `https://${host}/${index}` });
   }
   for (let index = 0; index < limited; index++)
     recorder.attempt({ ...common, status: 429, timings: { ...noTime(), firstByte: 5 }, reused: true, limited: true });
@@ -123,16 +125,16 @@ function record(scenario: Scenario, recorder: ReturnType<typeof createRecorder>)
       reused: true,
     });
   }
-  for (let index = 0; index < (failed?.retries ?? 0); index++) recorder.retried(HOST);
+  for (let index = 0; index < (failed?.retries ?? 0); index++) recorder.retried(host);
   for (const phase of ['parse', 'handler'] as const)
-    recorder.time(HOST, phase, (scenario.timings?.[phase] ?? 0) * attempts);
-  for (const event of scenario.events ?? []) recorder.event({ ...event, host: HOST, atMs: 0 });
+    recorder.time(host, phase, (scenario.timings?.[phase] ?? 0) * attempts);
+  for (const event of scenario.events ?? []) recorder.event({ ...event, host, atMs: 0 });
 }
 
 function snapshotOf(tick: HostTick, { snapshot, limited = 0 }: Scenario): KeySnapshot {
   return {
-    key: HOST,
-    host: HOST,
+    key: tick.host,
+    host: tick.host,
     inFlight: tick.inFlight,
     concurrency: tick.concurrency,
     requestsPerSecond: tick.paceRps,
