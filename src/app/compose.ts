@@ -81,6 +81,7 @@ export const SLOTS_KEY = 'slots';
 const LEASE_MS = 60_000;
 // Of a shared run: what a worker had that was killed waits for so long, as nobody else may free it.
 const SHARED_LEASE_MS = 15_000;
+const SHARED_RECHECK_MS = 400;
 
 /** Puts the parts of a crawl together. */
 export async function compose(options: CompositionOptions): Promise<Composition> {
@@ -144,7 +145,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     robots,
     clock,
     maxConcurrency: input.maxConcurrency,
-    leaseMs: options.seat ? SHARED_LEASE_MS : LEASE_MS,
+    ...(options.seat ? { leaseMs: SHARED_LEASE_MS, satedRecheckMs: SHARED_RECHECK_MS } : { leaseMs: LEASE_MS }),
     rowsOfSkipped: (request, reason) => {
       const work = new PendingWork(columns);
       if (options.plain !== null && request.label === null)

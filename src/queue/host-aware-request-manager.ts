@@ -21,6 +21,8 @@ export type QueueOptions = {
   maxConcurrency: number;
   /** How long a request may be worked on without a sign of life, ms. */
   leaseMs: number;
+  /** While every host with work has enough at hand, others are looked for this often, ms; a claim has to be cheap. */
+  satedRecheckMs?: number;
   /** What a skipped request leaves behind. */
   rowsOfSkipped: (request: LeasedRequest, reason: string) => Pick<UnitOfWork, 'records' | 'columns'>;
   onSkipped: (request: LeasedRequest, reason: string) => void;
@@ -55,6 +57,7 @@ export class HostAwareQueue {
   readonly #held = new Map<number, Lease>();
   readonly #givenUp = new Map<string, string>();
   readonly #batchSize: number;
+  readonly #satedRecheckMs: number;
   #onReady: () => void = () => {};
   #sourcesOpen = 0;
   #claiming: Promise<void> | null = null;
@@ -75,6 +78,7 @@ export class HostAwareQueue {
     this.#options = options;
     this.#store = options.store;
     this.#clock = options.clock;
+    this.#satedRecheckMs = options.satedRecheckMs ?? SATED_RECHECK_MS;
     this.#batchSize = Math.min(LARGEST_BATCH, Math.max(LEAST_BATCH, 4 * options.maxConcurrency));
     this.#scheduler = new HostScheduler({
       gate: options.gate,
@@ -253,9 +257,9 @@ export class HostAwareQueue {
     if (last.nextDueAtMs !== null) {
       const waitMs = Math.max(1, last.nextDueAtMs - this.#clock.wallMs());
       // A clock that is stepped must not make us sleep for ever.
-      this.#setClaimTime(nowMs + Math.min(waitMs, isSatedOnly ? SATED_RECHECK_MS : IDLE_RECHECK_MS));
+      this.#setClaimTime(nowMs + Math.min(waitMs, isSatedOnly ? this.#satedRecheckMs : IDLE_RECHECK_MS));
     } else if (isSatedOnly) {
-      this.#setClaimTime(nowMs + SATED_RECHECK_MS);
+      this.#setClaimTime(nowMs + this.#satedRecheckMs);
     } else if (this.#claimNotBeforeMs === Number.POSITIVE_INFINITY) {
       this.#nothingToClaim = true;
     }
