@@ -4,9 +4,10 @@
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The image brings Node 24 itself, so the optional Node binaries stay out. Nothing imports the umbrella package.
+# The image brings Node 24 itself, so the optional Node binaries stay out. Nothing imports the umbrella package crawlee, and
+# apify is for the Actor's image.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
- && npm uninstall --no-save --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund crawlee \
+ && npm uninstall --no-save --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund crawlee apify \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 FROM node:24-bookworm-slim
