@@ -22,8 +22,9 @@ export type LiveSource = () => Promise<ReportData>;
 
 const EVENTS_PATH = '/events';
 const EVERY_MS = 1_000;
-// Drawing the page takes at most this share of the crawl's time.
+// Drawing the page takes at most this share of the crawl's time, as long as a reader need not wait for too long.
 const MOST_SHARE = 0.05;
+const LEAST_OFTEN_MS = 10_000;
 // Within so long a browser whose connection broke asks again.
 const RECONNECT_MS = 2_000;
 const HEADERS = {
@@ -41,7 +42,7 @@ export class LivePage {
   readonly #options: LivePageOptions;
   readonly #readers = new Set<ServerResponse>();
   readonly #begun = Promise.withResolvers<LiveSource>();
-  #drawn: { atMs: number; costMs: number; data: ReportData } | null = null;
+  #looked: { atMs: number; data: ReportData } | null = null;
   #cancel: (() => void) | null = null;
 
   constructor(server: Server, options: LivePageOptions) {
@@ -114,21 +115,24 @@ export class LivePage {
   }
 
   async #tell(): Promise<void> {
+    const { clock } = this.#options.ports;
+    await this.#begun.promise;
+    const startedMs = clock.nowMs();
     const text = eventText('message', renderMain(await this.#data()));
+    const tookMs = clock.nowMs() - startedMs;
     if (this.#readers.size === 0 || this.#cancel === null) return;
     // Who has not read the last one yet gets the next.
     for (const reader of this.#readers) if (!reader.writableNeedDrain) reader.write(text);
-    this.#arm(Math.max(EVERY_MS, (this.#drawn?.costMs ?? 0) / MOST_SHARE));
+    this.#arm(Math.min(LEAST_OFTEN_MS, Math.max(EVERY_MS, tookMs / MOST_SHARE)));
   }
 
   /** Several who look at it within a second see the same. */
   async #data(): Promise<ReportData> {
     const source = await this.#begun.promise;
-    const { clock } = this.#options.ports;
-    const startedMs = clock.nowMs();
-    if (this.#drawn !== null && startedMs - this.#drawn.atMs < EVERY_MS / 2) return this.#drawn.data;
+    const atMs = this.#options.ports.clock.nowMs();
+    if (this.#looked !== null && atMs - this.#looked.atMs < EVERY_MS / 2) return this.#looked.data;
     const data = await source();
-    this.#drawn = { atMs: startedMs, costMs: clock.nowMs() - startedMs, data };
+    this.#looked = { atMs, data };
     return data;
   }
 

@@ -90,6 +90,18 @@ test('a reader is told of the crawl as it goes on, once a second, and nothing is
   expect(draws).toBe(3);
 });
 
+test('a reader who waited for the crawl to begin is told of it once a second all the same', async () => {
+  const clock = new FakeClock();
+  const page = await served(clock);
+  const { next } = await reader(page);
+  await clock.advance(60_000);
+  let draws = 0;
+  page.watch(async () => named(`draw ${++draws}`));
+  await next(/<h1>draw 1 /);
+  await clock.advance(1_000);
+  await next(/<h1>draw 2 /);
+});
+
 test('a page that is costly to draw is drawn less often', async () => {
   const clock = new FakeClock();
   let workedMs = 0;
