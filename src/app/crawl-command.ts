@@ -65,7 +65,10 @@ function isOverAlready({ seat, meta, isResumed }: PreparedRun): boolean {
   return seat != null && isResumed && meta.isFinished;
 }
 
-async function sayItIsOver({ job, run }: PreparedRun, context: CommandContext): Promise<{ summary: Summary; exitCode: 0 }> {
+async function sayItIsOver(
+  { job, run }: PreparedRun,
+  context: CommandContext,
+): Promise<{ summary: Summary; exitCode: 0 }> {
   // While it is open, this process counts as one of its workers.
   await run.close();
   context.ports.log.info(`Run "${job.run}" is finished: nothing is left to do. --fresh crawls it anew.`);
@@ -157,7 +160,6 @@ async function crawlPrepared(
   const files = mayExport
     ? await exportAll(prepared, { own: ownFiles, followed: followed.files, context })
     : [...followed.files];
-  await endMeta(prepared, { isOwn, isFinished });
   // A sample is not complete, and is not meant to be.
   const isSample = job.samplePages !== null;
   const completeness = api === null || isSample ? null : resources.map(completenessOf);
@@ -177,6 +179,8 @@ async function crawlPrepared(
     });
     await endLivePage(live, report);
   }
+  // Last: whoever is killed before goes on where it was and writes what is missing, instead of crawling all anew.
+  await endMeta(prepared, { isOwn, isFinished });
   tell(summary, { job, end, context });
   return { summary, exitCode: isComplete(summary) ? 0 : 3 };
 }
