@@ -1,7 +1,7 @@
 import type { AccompaniedRun, CrawlCompanion } from '../app-commands.ts';
 import type { Ports } from '../core/ports.ts';
 import type { RunStore } from '../storage/store.ts';
-import { DatasetHandover, type HandedDataset } from './dataset-handover.ts';
+import { DatasetHandover, type HandedDataset, holdsRecords } from './dataset-handover.ts';
 import type { Platform } from './platform.ts';
 import type { QueueKeeper } from './queue-keeper.ts';
 import { progressText } from './status-text.ts';
@@ -33,6 +33,12 @@ export class ActorCompanion implements CrawlCompanion {
   /** What has been handed over so far. */
   get datasets(): readonly HandedDataset[] {
     return this.#handover?.datasets ?? [];
+  }
+
+  /** Records handed over so far, by all containers; null while there is none. */
+  get recordCount(): number | null {
+    const own = this.datasets.filter(({ name }) => holdsRecords(name));
+    return own.length === 0 ? null : own.reduce((sum, { count }) => sum + count, 0);
   }
 
   /** Whether there is a run that can be saved. */

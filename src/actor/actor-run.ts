@@ -12,6 +12,7 @@ import { runPaths } from '../storage/runs.ts';
 import { ActorCompanion } from './actor-companion.ts';
 import { readActorInput } from './actor-input.ts';
 import { ACTOR_RUN, actorJob } from './actor-job.ts';
+import { holdsRecords } from './dataset-handover.ts';
 import { fetchLists } from './fetch-lists.ts';
 import type { Platform } from './platform.ts';
 import { QueueKeeper } from './queue-keeper.ts';
@@ -75,9 +76,13 @@ export class ActorRun {
     const { summary, exitCode } = await this.#crawl(job, { context, isRestored, keeper });
     if (keeper === null) await this.#snapshot.save();
     if (this.#ending === 'migrating') return this.#leave();
-    await this.#report(summary, companion);
+    if (companion.datasets.length > 0) await this.#report(summary, companion);
     const isFailure = job.input.failOnErrors && isFailed(summary, exitCode, job);
-    await tellStatus(this.#platform, this.#ports.log, { text: endText(summary), isTerminal: true, isError: isFailure });
+    await tellStatus(this.#platform, this.#ports.log, {
+      text: endText(summary, companion.recordCount ?? recordCountOf(summary)),
+      isTerminal: true,
+      isError: isFailure,
+    });
     if (isFailure) return exitCode;
     return summary.state === 'interrupted' ? this.#exitCodeOfStop() : 0;
   }
@@ -174,6 +179,10 @@ export class ActorRun {
     const { reason } = this.#edge.signal;
     return this.#ending === null && reason instanceof StopSignal ? reason.exitCode : 0;
   }
+}
+
+function recordCountOf({ records }: Summary): number {
+  return Object.entries(records).reduce((sum, [name, count]) => (holdsRecords(name) ? sum + count : sum), 0);
 }
 
 /** Whether `failOnErrors` means this end: a limit of the input's own that was reached is none. */

@@ -19,6 +19,7 @@ export async function openApifyPlatform(): Promise<Platform> {
     input: () => Actor.getInput(),
     on: (event, listener) => Actor.on(event, listener),
     createDataset: async () => (await client.datasets().getOrCreate()).id,
+    itemCount: async (datasetId) => (await client.dataset(datasetId).get())?.itemCount ?? 0,
     push: (datasetId, jsonArray) => client.dataset(datasetId).pushItems(jsonArray),
     setStatus: async (statusMessage, { isTerminal = false, isError = false } = {}) => {
       if (!runId) return;

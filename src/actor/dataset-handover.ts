@@ -11,6 +11,7 @@ type Position = { datasetId: string; seq: number; count: number };
 export type HandedDataset = { name: string; id: string; count: number };
 
 const KEY_PREFIX = 'actor:dataset:';
+const DATASETS_RECORD = 'MILLRACE-DATASETS';
 const ROWS_PER_PAGE = 2_000;
 
 /**
@@ -18,7 +19,7 @@ const ROWS_PER_PAGE = 2_000;
  * come twice, as the platform and the run's store share no transaction; none is left out.
  */
 export class DatasetHandover {
-  readonly #platform: Pick<Platform, 'defaultDatasetId' | 'createDataset' | 'push' | 'records'>;
+  readonly #platform: Pick<Platform, 'defaultDatasetId' | 'createDataset' | 'itemCount' | 'push' | 'records'>;
   readonly #store: RunStore;
   readonly #mainDataset: string;
   readonly #log: Log;
@@ -26,7 +27,7 @@ export class DatasetHandover {
   #working: Promise<void> = Promise.resolve();
 
   constructor(options: {
-    platform: Pick<Platform, 'defaultDatasetId' | 'createDataset' | 'push' | 'records'>;
+    platform: Pick<Platform, 'defaultDatasetId' | 'createDataset' | 'itemCount' | 'push' | 'records'>;
     store: RunStore;
     /** Goes to the run's default dataset; where it has no record, the first one that has. */
     mainDataset: string;
@@ -83,15 +84,21 @@ export class DatasetHandover {
   async #open(name: string): Promise<Position> {
     const stored = await this.#store.values.get<Position>(KEY_PREFIX + name);
     if (stored !== null) return stored;
-    const takesDefault = isOwn(name) && !(await this.#isDefaultTaken());
-    const datasetId = takesDefault ? this.#platform.defaultDatasetId : await this.#platform.createDataset();
+    const known = await this.#knownDatasets();
+    const id = known[name];
+    if (id !== undefined) return { datasetId: id, seq: 0, count: await this.#platform.itemCount(id) };
+    const { defaultDatasetId, records } = this.#platform;
+    const takesDefault = holdsRecords(name) && !Object.values(known).includes(defaultDatasetId);
+    const datasetId = takesDefault ? defaultDatasetId : await this.#platform.createDataset();
+    known[name] = datasetId;
+    await records.set(DATASETS_RECORD, JSON.stringify(known), 'application/json');
     return { datasetId, seq: 0, count: 0 };
   }
 
-  async #isDefaultTaken(): Promise<boolean> {
-    const stored = (await this.#store.values.entries<Position>(KEY_PREFIX)).map(([, position]) => position);
-    const isDefault = ({ datasetId }: Position): boolean => datasetId === this.#platform.defaultDatasetId;
-    return [...stored, ...this.#positions.values()].some(isDefault);
+  /** Ids by name: kept apart from the run's file, of which a container may have an older one, or none. */
+  async #knownDatasets(): Promise<Record<string, string>> {
+    const record = await this.#platform.records.get(DATASETS_RECORD);
+    return record === null ? {} : (JSON.parse(record.toString()) as Record<string, string>);
   }
 
   #save(name: string, position: Position): Promise<void> {
@@ -105,7 +112,7 @@ export class DatasetHandover {
   }
 }
 
-/** Whether a dataset is of the input's making: the others tell of what went wrong. */
-function isOwn(name: string): boolean {
+/** @returns whether a dataset holds records; the others tell of what went wrong */
+export function holdsRecords(name: string): boolean {
   return name !== FAILURES_DATASET && name !== INVALID_DATASET;
 }

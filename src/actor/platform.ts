@@ -13,6 +13,8 @@ export interface Platform {
   on(event: PlatformEvent, listener: () => void): void;
   /** Makes a dataset without a name: it is kept as long as the run's default one. @returns its id */
   createDataset(): Promise<string>;
+  /** @returns how many items it has; the platform may be some seconds behind */
+  itemCount(datasetId: string): Promise<number>;
   /** Appends the items of a JSON array. */
   push(datasetId: string, jsonArray: string): Promise<void>;
   setStatus(message: string, options?: { isTerminal?: boolean; isError?: boolean }): Promise<void>;

@@ -9,7 +9,8 @@ const VALUES_RECORD = 'MILLRACE-VALUES';
 /** Positions of rows in the run's file, which is another one in each container. */
 const POSITION_PREFIX = 'actor:dataset:';
 const PAGE = 1_000;
-const LEASE_MS = 60_000;
+// Longer than it takes to look at all of a large queue: what waits must not be given out twice.
+const LEASE_MS = 3_600_000;
 
 type Handled = Extract<Outcome, { kind: 'handled' }>;
 

@@ -7,11 +7,11 @@ export function progressText({ total, succeeded, failed, skipped }: QueueCounts)
   return `${number(done)} of ${number(total)} requests done${failedText(failed)}`;
 }
 
-/** @returns the last status message of a run: what is there, what is not, and why */
-export function endText(summary: Summary): string {
-  const { requests, records, failures, state } = summary;
-  const { failures: _, invalid: __, ...own } = records;
-  const recordCount = Object.values(own).reduce((sum, count) => sum + count, 0);
+/**
+ * @param recordCount over all containers of the run
+ * @returns the last status message of a run: what is there, what is not, and why
+ */
+export function endText({ requests, failures, state }: Summary, recordCount: number): string {
   const [worst] = failures;
   const why = worst === undefined ? '' : `, most often ${worst.code} at ${worst.host}`;
   const parts = [

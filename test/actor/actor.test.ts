@@ -202,6 +202,8 @@ test('resurrected after its end, fetches only what had failed', async () => {
   expect(await onceMore.ended, onceMore.output).toBe(0);
   expect(api.stats().requests).toBe(21);
   expect(rowsOf()).toHaveLength(21);
+  expect(platform.statuses.at(-1)!.statusMessage).toBe('Finished: 20 of 20 requests succeeded, 20 records.');
+  expect(output().datasets[0]).toEqual({ name: 'default', datasetId: 'dataset1', count: 21 });
 });
 
 test('says what is wrong with its input, and sends nothing', async () => {
@@ -344,6 +346,8 @@ test("goes on from the platform's queue after a container is gone without a word
   // What was marked is not fetched again, whatever became of it.
   expect(api.stats().requests).toBe(fetched + 300 - marked);
   expect(output().requests).toMatchObject({ total: 300, succeeded: 299, failed: 1, pending: 0 });
+  const { statusMessage } = platform.statuses.at(-1)!;
+  expect(statusMessage).toContain(`${rowsOf().length} records.`);
 });
 
 test("takes up requests that others have put into the platform's queue", async () => {

@@ -28,6 +28,7 @@ beforeEach(async () => {
     defaultDatasetId: 'the-default',
     records: new MemoryRecords(),
     createDataset: async () => `created-${++created}`,
+    itemCount: async (id) => pushed[id]?.length ?? 0,
     push: async (id, json) => {
       if (failing) throw new Error('502');
       pushed[id] = [...(pushed[id] ?? []), ...(JSON.parse(json) as unknown[])];
@@ -101,6 +102,23 @@ test('rows that come while some are handed over go with the next call', async ()
   expect(pushed['the-default']).toEqual([{ id: 1 }, { id: 2 }]);
 });
 
+test('a container whose file is gone hands over to the same datasets', async () => {
+  await push('default', 1);
+  await push('failures', 2);
+  await handover().catchUp();
+  for (const [key] of await run.store.values.entries('actor:')) await run.store.values.delete(key);
+  await push('products', 3);
+  const next = handover();
+  await next.catchUp();
+  // At least once: how far the first one had got is not known.
+  expect(pushed['the-default']).toEqual([{ id: 1 }, { id: 1 }]);
+  expect(next.datasets).toEqual([
+    { name: 'default', id: 'the-default', count: 2 },
+    { name: 'failures', id: 'created-1', count: 2 },
+    { name: 'products', id: 'created-2', count: 1 },
+  ]);
+});
+
 test('what could not be handed over is, the next time', async () => {
   await push('default', 1);
   const own = handover();
@@ -124,8 +142,8 @@ test('status messages say how it goes, and how it ended', () => {
   expect(progressText(counts)).toBe('1,203 of 50,000 requests done, 3 failed');
   expect(progressText({ ...counts, failed: 0 })).toBe('1,200 of 50,000 requests done');
   const failures = [{ code: 'HTTP_500', host: 'a.b', count: 2, example: '', advice: '' }];
-  const summary = { state: 'incomplete', requests: counts, records: { default: 1_000, failures: 3 }, failures };
-  expect(endText({ ...summary, requests: { ...counts, skipped: 4 } } as unknown as Summary)).toBe(
+  const summary = { state: 'incomplete', requests: counts, failures };
+  expect(endText({ ...summary, requests: { ...counts, skipped: 4 } } as unknown as Summary, 1_000)).toBe(
     'Ended: 1,200 of 50,000 requests succeeded, 3 failed, most often HTTP_500 at a.b, 4 were skipped, 48,797 are left, 1,000 records.',
   );
 });

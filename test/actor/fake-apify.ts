@@ -164,6 +164,11 @@ export class FakeApify {
         return { status: 201, body: { data: { id } } };
       },
     ],
+    [
+      'GET',
+      /^\/v2\/datasets\/([^/]+)$/,
+      ([id]) => ({ status: 200, body: { data: { id, itemCount: this.datasets.get(id!)!.length } } }),
+    ],
     ['POST', /^\/v2\/datasets\/([^/]+)\/items$/, ([id], { body }) => this.#pushItems(id!, body)],
     [
       'GET',
