@@ -8,6 +8,9 @@ import { createFolder, PREVIOUS_SUFFIX, type RunPaths, runPaths } from './runs.t
 /** A run on PostgreSQL: `database` is its URL; exports and reports lie in `storageDir` on each machine. */
 export type SharedRunAddress = { database: string; storageDir: string; name: string; ports: Ports };
 
+// At a low rate each unit would else be a transaction of its own.
+const GATHER_MS = 100;
+
 /** A shared run, open for one worker. */
 export type OpenSharedRun = { paths: RunPaths; store: PostgresRunStore; close(): Promise<void> };
 
@@ -19,7 +22,7 @@ export type OpenSharedRun = { paths: RunPaths; store: PostgresRunStore; close():
 export async function openSharedRun({ database, storageDir, name, ports }: SharedRunAddress): Promise<OpenSharedRun> {
   const paths = runPaths(storageDir, name);
   await createFolder(paths.folder);
-  const store = await openPostgresRun({ url: database, name, ports, access: 'join' });
+  const store = await openPostgresRun({ url: database, name, ports, access: 'join', gatherMs: GATHER_MS });
   return { paths, store, close: () => store.close() };
 }
 

@@ -22,7 +22,7 @@ export type SharedGovernorOptions = {
 /** The key of the ceiling over all hosts. */
 const ALL_HOSTS = '*';
 /** What a grant is worth without another exchange, ms. Whoever is not heard of has given its share back after that. */
-export const GRANT_LEASE_MS = 1_500;
+export const GRANT_LEASE_MS = 3_000;
 const ASK_AGAIN_MS = 50;
 // Below so many sends a second for each, a worker alone keeps the pace better.
 const LEAST_RPS_A_SHARER = 5;

@@ -1,3 +1,5 @@
+import type { Clock } from '../../core/clock.ts';
+import { SECOND_MS } from '../../core/units.ts';
 import type { CommitResult, UnitOfWork } from '../store.ts';
 
 type Batch = {
@@ -6,33 +8,67 @@ type Batch = {
   reject: (error: unknown) => void;
 };
 
+export type CommitLineOptions = {
+  commit: (units: readonly UnitOfWork[]) => Promise<CommitResult[]>;
+  clock: Clock;
+  /** How long the first of a batch may wait for others, ms; 0 = not at all. */
+  gatherMs: number;
+};
+
 // Beyond it a transaction only holds its rows for longer.
 const MOST_UNITS = 1_000;
+// So many share a transaction's cost well: nobody waits for more.
+const ENOUGH_UNITS = 32;
+const WANTED_UNITS = 10;
+const RATE_WEIGHT = 0.3;
 
 /**
  * Commits one transaction at a time; what comes meanwhile goes together in the next one. The further the database is away,
- * the larger the batches.
+ * the larger the batches; where little comes, the first waits a moment for others.
  */
 export class CommitLine {
-  readonly #commit: (units: readonly UnitOfWork[]) => Promise<CommitResult[]>;
+  readonly #options: CommitLineOptions;
   #waiting: Batch[] = [];
+  #units = 0;
   #isCommitting = false;
+  #cancelGathering: (() => void) | null = null;
+  #unitsPerSecond = 0;
+  #countedAtMs: number;
 
-  constructor(commit: (units: readonly UnitOfWork[]) => Promise<CommitResult[]>) {
-    this.#commit = commit;
+  constructor(options: CommitLineOptions) {
+    this.#options = options;
+    this.#countedAtMs = options.clock.nowMs();
   }
 
   commit(units: readonly UnitOfWork[]): Promise<CommitResult[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ units, resolve, reject });
-      if (!this.#isCommitting) void this.#goOn();
+      this.#units += units.length;
+      if (!this.#isCommitting) this.#gather();
     });
   }
 
-  async #goOn(): Promise<void> {
+  #gather(): void {
+    const gatherMs = this.#gatherMs();
+    if (gatherMs === 0) this.#begin();
+    else this.#cancelGathering ??= this.#options.clock.schedule(gatherMs, () => this.#begin());
+  }
+
+  /** Until about ten have come, at the rate at which they come. */
+  #gatherMs(): number {
+    const { gatherMs } = this.#options;
+    if (gatherMs === 0 || this.#units >= ENOUGH_UNITS) return 0;
+    return Math.min(gatherMs, (WANTED_UNITS * SECOND_MS) / Math.max(this.#unitsPerSecond, 1));
+  }
+
+  #begin(): void {
+    this.#cancelGathering?.();
+    this.#cancelGathering = null;
     this.#isCommitting = true;
-    for (let batches = this.#next(); batches.length > 0; batches = this.#next()) await this.#commitAll(batches);
-    this.#isCommitting = false;
+    void this.#commitAll(this.#next()).then(() => {
+      this.#isCommitting = false;
+      if (this.#waiting.length > 0) this.#gather();
+    });
   }
 
   #next(): Batch[] {
@@ -41,12 +77,23 @@ export class CommitLine {
       count += units.length;
       return index > 0 && count > MOST_UNITS;
     });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+    const batches = this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+    const taken = batches.reduce((sum, { units }) => sum + units.length, 0);
+    this.#units -= taken;
+    this.#count(taken);
+    return batches;
+  }
+
+  #count(units: number): void {
+    const nowMs = this.#options.clock.nowMs();
+    const perSecond = (units * SECOND_MS) / Math.max(nowMs - this.#countedAtMs, 1);
+    this.#unitsPerSecond += RATE_WEIGHT * (perSecond - this.#unitsPerSecond);
+    this.#countedAtMs = nowMs;
   }
 
   async #commitAll(batches: readonly Batch[]): Promise<void> {
     try {
-      const results = await this.#commit(batches.flatMap(({ units }) => units));
+      const results = await this.#options.commit(batches.flatMap(({ units }) => units));
       let start = 0;
       for (const { units, resolve } of batches) {
         resolve(results.slice(start, start + units.length));

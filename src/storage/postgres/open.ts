@@ -27,6 +27,8 @@ export type PostgresRunOptions = PostgresOptions & {
   name: string;
   /** Default join. */
   access?: PostgresAccess;
+  /** How long a unit of work may wait for others to be committed with, ms; default 0. */
+  gatherMs?: number;
   /** Goes by this clock; left out = by the database's, which all workers share. */
   clock?: Clock;
 };
@@ -96,7 +98,8 @@ function buildStore(database: PostgresDatabase, { registry, runId, workerId, opt
   const records = new RecordTable(database, tables, runId);
   const counters = new Counters(database, tables, workerId);
   const parts = { database, tables, hosts, datasets, records, counters, time };
-  const queue = new PostgresQueue({ ...parts, workerId });
+  const { gatherMs = 0, ports } = options;
+  const queue = new PostgresQueue({ ...parts, workerId, clock: ports.clock, gatherMs });
   let isOpen = true;
   return {
     queue,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
 import { requestIdOf } from '../request-id.ts';
 import type {
   AddResult,
@@ -25,7 +26,7 @@ import { Leases } from './leases.ts';
 import { Line } from './line.ts';
 import { HandledRequests } from './requeue.ts';
 
-export type QueueParts = CommitParts & { workerId: number };
+export type QueueParts = CommitParts & { workerId: number; clock: Clock; gatherMs: number };
 
 type StoredRow = {
   url: string;
@@ -58,7 +59,11 @@ export class PostgresQueue implements QueueStore {
     this.#parts = parts;
     this.#claims = new Claims(parts);
     const commits = new Commits(parts);
-    this.#commits = new CommitLine((units) => this.#line.run(() => commits.commit(units)));
+    this.#commits = new CommitLine({
+      commit: (units) => this.#line.run(() => commits.commit(units)),
+      clock: parts.clock,
+      gatherMs: parts.gatherMs,
+    });
     this.#leases = new Leases(parts);
     this.#handled = new HandledRequests(parts);
   }
