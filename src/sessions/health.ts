@@ -49,9 +49,15 @@ export class Health {
     return true;
   }
 
-  /** @returns whether it had failed before */
-  heal(): boolean {
+  /**
+   * It works.
+   * @param nowMs when an answer said so: while it rests that is an answer to what was sent before it failed, which says
+   *   nothing. Left out = for another reason
+   * @returns whether it had failed before
+   */
+  heal(nowMs?: number): boolean {
     if (this.#failures === 0) return false;
+    if (nowMs !== undefined && !this.canUse(nowMs) && !this.#isOnTrial) return false;
     this.#failures = 0;
     this.#readyAtMs = 0;
     this.#isOnTrial = false;

@@ -282,7 +282,7 @@ export class HostPool {
       this.#tellBack('proxy', `proxy ${proxy.name} works again`);
     }
     const { credential } = session;
-    if (status < 400 && credential?.health.heal())
+    if (status < 400 && credential?.health.heal(this.#nowMs()))
       this.#tellBack('session', `credential "${credential.name}" is accepted again`);
   }
 

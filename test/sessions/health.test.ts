@@ -58,6 +58,15 @@ describe('health', () => {
     expect(health.readyAtMs).toBe(6000);
   });
 
+  test('is not back by an answer to what was sent before it failed', () => {
+    const health = healthOf();
+    health.fail(0);
+    expect(health.heal(999)).toBe(false);
+    expect(health.canUse(999)).toBe(false);
+    health.use(1000);
+    expect(health.heal(1001)).toBe(true);
+  });
+
   test('a rest goes on where it was after a restart, and ends in its time', () => {
     const before = healthOf();
     before.fail(0);

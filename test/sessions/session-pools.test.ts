@@ -101,6 +101,17 @@ describe('a refused request', () => {
     expect(pools.keysOf(HOST).toSorted()).toEqual([`${HOST}#a##`, `${HOST}#b##`]);
   });
 
+  test('keeps its credential resting, whatever still comes to what was sent before', () => {
+    const { pools, clock } = poolsOf(withCredentials('a', 'b'));
+    const [early, late] = [pools.take(HOST, `${HOST}#a##`), pools.take(HOST, `${HOST}#a##`)];
+    pools.onResponse(early, URL_1, 401);
+    expect(pools.onResponse(late, URL_1, 200)).toBe('ok');
+    expect(pools.keysOf(HOST)).toEqual([`${HOST}#b##`]);
+    clock.pass(30_000);
+    pools.onResponse(pools.take(HOST, `${HOST}#a##`), URL_1, 200);
+    expect(pools.keysOf(HOST)).toHaveLength(2);
+  });
+
   test('that everybody is refused says nothing about who asked', () => {
     const { pools } = poolsOf(withCredentials('a', 'b', 'c'));
     const verdicts = ['a', 'b', 'c'].map((name, rotations) =>
