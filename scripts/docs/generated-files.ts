@@ -1,5 +1,6 @@
 import { actorInputSchema } from './actor-input-schema.ts';
 import { configurationPage } from './configuration-page.ts';
+import { messagesPage } from './messages-page.ts';
 import { optionHelpModule } from './option-help.ts';
 import { readmeWithResults } from './readme-results.ts';
 import { inputJsonSchema } from './settings.ts';
@@ -13,6 +14,7 @@ export function generatedFiles(): Map<string, string> {
     ['docs/configuration.md', configurationPage()],
     ['.actor/input_schema.json', `${JSON.stringify(actorInputSchema(), null, 2)}\n`],
     ['docs/troubleshooting.md', troubleshootingPage()],
+    ['docs/messages.md', messagesPage()],
     ['README.md', readmeWithResults()],
   ]);
 }
