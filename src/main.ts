@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { type Edge, runCli } from './cli/run-cli.ts';
 import { systemClock } from './core/clock.ts';
-import { EnvironmentError, messageOf, UsageError } from './core/errors.ts';
+import { CrawlError, EnvironmentError, messageOf, UsageError } from './core/errors.ts';
+import { failureAdvice } from './core/failure-advice.ts';
 import { systemRandom } from './core/random.ts';
 import { StopSignal } from './core/stop-signal.ts';
 
@@ -101,5 +102,7 @@ function linesOf(error: unknown, isVerbose: boolean): readonly string[] {
   if (error instanceof UsageError) return error.problems;
   if (isVerbose) return [inspect(error)];
   if (error instanceof EnvironmentError) return [messageOf(error)];
+  // One that ends the crawl is no surprise: what to do is known by its code.
+  if (error instanceof CrawlError) return [`${messageOf(error)}.`, `${error.code}: ${failureAdvice(error.code)}`];
   return [`Something unexpected went wrong: ${messageOf(error)}`, 'Run it again with --verbose for the details.'];
 }

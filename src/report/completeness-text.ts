@@ -16,7 +16,7 @@ export function completenessFacts({
       ? `${formatCount(fetched)} records, no total stated`
       : `${formatCount(fetched)} of ${formatCount(declared)} records`;
   const counted: [number, string][] = [
-    [failed, 'of its requests have failed'],
+    [failed, failed === 1 ? 'request failed' : 'requests failed'],
     [gaps, 'missing'],
     [duplicates, 'came twice, kept once'],
     [suspectedShifts, 'page borders moved while it was read'],

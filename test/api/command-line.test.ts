@@ -102,6 +102,21 @@ describe('the command line', () => {
     expect(artefacts(folder).includes(secret)).toBe(false);
   });
 
+  test('ends with what to do where the token server refuses the credentials, and goes on when they are right', async () => {
+    const folder = emptyFolder();
+    const args = [example('api-auth/oauth2-client-credentials'), '--quiet'];
+    const ended = await crawl(folder, args, { PRACTICE_SECRET: 'not-the-secret' });
+    const [what, advice] = ended.stderr.trim().split('\n').slice(-2);
+    expect(ended.code).toBe(1);
+    expect(what).toMatch(/^millrace: token endpoint \S+ answered 401: invalid_client.*\.$/);
+    expect(advice).toBe(
+      'millrace: AUTH_FAILED: Check client id, secret and scope; the same command continues the run.',
+    );
+    const again = await crawl(folder, args, { PRACTICE_SECRET: 'practice-secret' });
+    expect(again.code, again.stderr).toBe(0);
+    expect(sortedIds(exported(folder, 'products'))).toEqual(ALL);
+  });
+
   test('tells how complete a run is', async () => {
     const folder = emptyFolder();
     const ended = await crawl(folder, [example('api-parents/products-with-reviews')]);

@@ -83,7 +83,7 @@ test('one whose request fails says why its increment stays, and its profile is n
     { failed: 1, increment: { from: 20, to: 20, held: 'requests of changes have failed' } },
   ]);
   expect(report('default')).toContain('the increment stays at 20, as requests of changes have failed');
-  expect(report('default')).toContain('changes: 1 of its requests have failed: retry-failed puts them back.');
+  expect(report('default')).toContain('changes: 1 request failed: retry-failed puts them back.');
   expect(failed.summary.failures).toMatchObject([
     { code: 'HTTP_500', message: expect.stringContaining('answered 500') },
   ]);
