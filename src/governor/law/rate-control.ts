@@ -37,6 +37,7 @@ const MOST_SLOT_BLAMES = 3;
 // Of a few slots all are often taken by chance.
 const LEAST_BLAMED_CAP = 8;
 const BLAME_BELOW_SHARE = 0.97;
+const MANY_OVER_USUAL = 1.25;
 // A refused request says that the rate was above the measured one by at most so much.
 const PACE_SLACK = 1.05;
 const SLOWED_GOODPUT = 0.75;
@@ -47,6 +48,7 @@ const FLAT_CHECKS = 2;
 const FIRST_AFTER_KNEE_MS = 60_000;
 const LONGEST_AFTER_KNEE_MS = 600_000;
 const STRETCHING_LATENCY = 1.25;
+const STRETCH_AFTER_MS = 1_000;
 const SPARE_SLOTS = 1.25;
 const LONG_WAIT_MS = 2_000;
 const NEAR_SHARE = 0.85;
@@ -80,6 +82,8 @@ export class RateControl {
   #capAtCut = 1;
   readonly #doubt = new LevelDoubt();
   #latencyAtCutMs = Number.POSITIVE_INFINITY;
+  /** Since when latency has been longer than at the cut; null = it is not. */
+  #slowSinceMs: number | null = null;
 
   constructor(options: RateControlOptions) {
     this.#headroom = options.headroom;
@@ -186,17 +190,22 @@ export class RateControl {
       this.#flatChecks = 0;
       this.#explain = `${this.#slots.cap} requests in flight were enough for a while: trying more`;
     }
-    if (this.#stage === 'paced') this.#stretchSlots();
+    if (this.#stage === 'paced') this.#stretchSlots(nowMs);
     this.#slots.tryMore({ nowMs, latencyMs: this.latency.meanMs });
   }
 
-  /** The pace bounds the load: where latency has risen since the cap was found, the cap rises with it. */
-  #stretchSlots(): void {
-    const { meanMs } = this.latency;
-    const longer = meanMs / this.#latencyAtCutMs;
+  /** The pace bounds the load: where latency has risen for good since the cap was found, the cap rises with it. */
+  #stretchSlots(nowMs: number): void {
+    const longer = this.#longerThanAtCut();
     if (longer < STRETCHING_LATENCY) return;
-    const needed = Math.ceil((SPARE_SLOTS * meanMs) / this.pacer.intervalMs);
+    this.#slowSinceMs ??= nowMs;
+    if (nowMs - this.#slowSinceMs < STRETCH_AFTER_MS) return;
+    const needed = Math.ceil((SPARE_SLOTS * this.latency.meanMs) / this.pacer.intervalMs);
     this.#slots.stretch(Math.min(needed, Math.ceil(this.#capAtCut * longer)));
+  }
+
+  #longerThanAtCut(): number {
+    return this.latency.meanMs / this.#latencyAtCutMs;
   }
 
   /** @param isOverloaded our own process was too busy: the answer's time says nothing of the server */
@@ -207,6 +216,8 @@ export class RateControl {
     this.#cut?.countTail(answer.sentAtMs, true);
     if (isOverloaded && this.#stage !== 'alone') return;
     this.latency.add(nowMs - answer.sentAtMs);
+    // A hiccup, on the way or on our side, is over in a few answers.
+    if (this.#slowSinceMs !== null && this.#longerThanAtCut() < STRETCHING_LATENCY) this.#slowSinceMs = null;
     if (this.#stage === 'alone') this.#startGrowing(nowMs);
     else if (this.#stage === 'growing') this.#grow(answer);
     else this.#watchForSlowing(nowMs);
@@ -301,7 +312,10 @@ export class RateControl {
   /** The server may count what is in flight: then a slower pace does not help, a slot less does. */
   #blameSlots({ goodput, inFlight }: { goodput: number; inFlight: number }, nowMs: number): boolean {
     const isBelow = this.#stage === 'paced' && goodput < BLAME_BELOW_SHARE * this.#climb.failedRps;
-    if (!isBelow || inFlight < Math.max(this.#slots.cap, LEAST_BLAMED_CAP) || this.#slotBlames >= MOST_SLOT_BLAMES) {
+    // By Little's law; more come of sends that were late and went together, or of answers that were.
+    const usual = (goodput * this.latency.meanMs) / 1000;
+    const many = Math.max(Math.min(this.#slots.cap, Math.ceil(MANY_OVER_USUAL * usual)), LEAST_BLAMED_CAP);
+    if (!isBelow || inFlight < many || this.#slotBlames >= MOST_SLOT_BLAMES) {
       this.#slotBlames = 0;
       return false;
     }
