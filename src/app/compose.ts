@@ -28,6 +28,7 @@ import { createRobots } from './robots.ts';
 import { HostGate } from './send-gate.ts';
 import type { SharedSeat } from './shared-seat.ts';
 import { createSideFetch, type SideFetch } from './side-fetch.ts';
+import { sideProxies } from './side-proxies.ts';
 import { userAgentOf } from './user-agent.ts';
 
 /** A crawl put together, ready to be fed and run. */
@@ -111,7 +112,13 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     remainingOf: (key) => governor.appetite(key, clock.nowMs(), SECOND_MS),
   });
   await sessions.restore();
-  const sideFetch = createSideFetch({ gate: () => gate, client, hostConfig, clock });
+  const sideFetch = createSideFetch({
+    gate: () => gate,
+    client,
+    hostConfig,
+    proxyFor: sideProxies(hostConfig, options.reveal),
+    clock,
+  });
   const robots = createRobots({
     productToken: input.productToken,
     userAgent: userAgentOf(input),

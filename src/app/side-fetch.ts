@@ -22,10 +22,12 @@ export type SideFetchOptions = {
   gate: () => HostGate;
   client: HttpClient;
   hostConfig: (host: string) => HostConfig;
+  /** The proxy to go through this time; null = none. */
+  proxyFor: (host: string) => string | null;
   clock: Clock;
 };
 
-export function createSideFetch({ gate, client, hostConfig, clock }: SideFetchOptions): SideFetch {
+export function createSideFetch({ gate, client, hostConfig, proxyFor, clock }: SideFetchOptions): SideFetch {
   return async (request, signal) => {
     const host = hostOf(request.url);
     const key = await awaitGrant(gate(), host, { clock, signal });
@@ -34,7 +36,7 @@ export function createSideFetch({ gate, client, hostConfig, clock }: SideFetchOp
     let response: HttpResponse | null = null;
     let failure: HttpError | null = null;
     try {
-      response = await client.send({ ...request, timeouts, http2, proxyUrl: null }, signal);
+      response = await client.send({ ...request, timeouts, http2, proxyUrl: proxyFor(host) }, signal);
       return response;
     } catch (error) {
       failure = error instanceof HttpError ? error : null;

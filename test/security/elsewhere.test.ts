@@ -83,6 +83,24 @@ describe('with blockPrivateAddresses', () => {
   });
 });
 
+test('a host that has proxies sees nothing of us without one, robots.txt included', async () => {
+  const asked: string[] = [];
+  const outside = await served(({ path }) => {
+    asked.push(path);
+    return path === '/robots.txt' ? { status: 404 } : { status: 200, body: '{}' };
+  });
+  const proxy = await forwardProxy(outside.url);
+  // Nobody could resolve the name: what arrives has come through the proxy.
+  const document = {
+    startUrls: ['http://only-by-proxy.invalid/items/1'],
+    hosts: { 'only-by-proxy.invalid': { sessionPool: { proxyUrls: [proxy] } } },
+  };
+  const { code, summary } = await place.crawl([await place.write('a.json', JSON.stringify(document))]);
+  expect(code).toBe(0);
+  expect(summary.requests.succeeded).toBe(1);
+  expect(asked).toEqual(['/robots.txt', '/items/1']);
+});
+
 /** A proxy that has whatever it is asked for from one server. @returns its URL */
 async function forwardProxy(target: string): Promise<string> {
   const server: Server = createServer((incoming, outgoing) => {
