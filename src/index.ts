@@ -23,3 +23,7 @@ export {
 } from './routes/define-route.ts';
 export { exactNumber } from './routes/exact-number.ts';
 export { SqliteStorageClient, type SqliteStorageClientOptions } from './storage/crawlee/sqlite-storage-client.ts';
+export {
+  PostgresStorageClient,
+  type PostgresStorageClientOptions,
+} from './storage/postgres/crawlee/postgres-storage-client.ts';

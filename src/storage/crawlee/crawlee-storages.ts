@@ -1,10 +1,10 @@
 import type { Dictionary, RequestQueueOptions, SetStatusMessageOptions, StorageClient } from '@crawlee/types';
 import { SqliteDatasetCollection, SqliteKeyValueStoreCollection, SqliteRequestQueueCollection } from './collections.ts';
 import type { Connect } from './connection.ts';
-import { SqliteDatasetClient } from './dataset-client.ts';
-import { SqliteKeyValueStoreClient } from './key-value-store-client.ts';
 import { useOwnExports } from './own-exports.ts';
 import { SqliteRequestQueueClient } from './request-queue-client.ts';
+import { SqliteDatasetClient } from './sqlite-dataset.ts';
+import { SqliteKeyValueStoreClient } from './sqlite-key-value-store.ts';
 
 /** Crawlee's storages in an SQLite file that somebody else opens and closes, such as a run's. */
 export class CrawleeStorages implements StorageClient {

@@ -9,53 +9,48 @@ import type {
   KeyValueStoreRecord,
 } from '@crawlee/types';
 import { checkOptionalCount, checkText } from './checks.ts';
-import type { Connect } from './connection.ts';
 import { type IterablePromise, iterablePromise, lazyIterablePromise } from './iterable-promise.ts';
-import { decodeValue, encodeValue } from './record-value.ts';
-import { infoOf } from './storage-registry.ts';
+import { decodeValue, encodeValue, type StoredValue } from './record-value.ts';
 
 // Apify's default; MemoryStorage has the same.
 const DEFAULT_LIST_LIMIT = 1_000;
 
-type KeyRange = { prefix: string; after: string | null; limit: number };
+/** Keys with the prefix, after one (null = from the first), in order. */
+export type KeyRange = { prefix: string; after: string | null; limit: number };
+
+/** Where one key-value store is kept. Each call is a transaction of its own; all but `info` throw when it is not there. */
+export type KeyValueBackend = {
+  info(): Promise<KeyValueStoreInfo | undefined>;
+  /** @param name undefined = as it was */
+  rename(name: string | undefined): Promise<KeyValueStoreInfo>;
+  remove(): Promise<void>;
+  exists(key: string): Promise<boolean>;
+  read(key: string): Promise<StoredValue | undefined>;
+  write(key: string, value: StoredValue): Promise<void>;
+  delete(key: string): Promise<void>;
+  keys(range: KeyRange): Promise<KeyValueStoreItemData[]>;
+};
 
 /** One key-value store, as Crawlee knows it. */
-export class SqliteKeyValueStoreClient implements KeyValueStoreClient {
-  readonly #idOrName: string;
-  readonly #connect: Connect;
+export class StoredKeyValueStoreClient implements KeyValueStoreClient {
+  readonly #backend: KeyValueBackend;
 
-  constructor(idOrName: string, connect: Connect) {
+  constructor(idOrName: string, backend: KeyValueBackend) {
     checkText(idOrName, 'Key-value store id');
-    this.#idOrName = idOrName;
-    this.#connect = connect;
+    this.#backend = backend;
   }
 
-  async get(): Promise<KeyValueStoreInfo | undefined> {
-    const { database, keyValueStores, clock } = await this.#connect();
-    return database.read(() => {
-      const row = keyValueStores.findForReading(this.#idOrName, clock.wallMs());
-      return row && infoOf(row);
-    });
+  get(): Promise<KeyValueStoreInfo | undefined> {
+    return this.#backend.info();
   }
 
   async update({ name }: { name?: string } = {}): Promise<Partial<KeyValueStoreInfo>> {
     if (name !== undefined) checkText(name, 'Key-value store name');
-    const connection = await this.#connect();
-    return connection.database.write(() => {
-      const row = connection.keyValueStores.require(this.#idOrName);
-      if (name !== undefined) connection.keyValueStores.rename(row, name, connection.clock.wallMs());
-      return infoOf(connection.keyValueStores.require(row.id));
-    });
+    return this.#backend.rename(name);
   }
 
-  async delete(): Promise<void> {
-    const { database, keyValueStores } = await this.#connect();
-    await database.write(() => {
-      const row = keyValueStores.find(this.#idOrName);
-      if (!row) return;
-      database.prepare('DELETE FROM key_value_record WHERE store_id = ?').run(row.rowId);
-      database.prepare('DELETE FROM key_value_store WHERE id = ?').run(row.rowId);
-    });
+  delete(): Promise<void> {
+    return this.#backend.remove();
   }
 
   listKeys(
@@ -97,13 +92,7 @@ export class SqliteKeyValueStoreClient implements KeyValueStoreClient {
 
   async recordExists(key: string): Promise<boolean> {
     checkText(key, 'key');
-    const { database, keyValueStores } = await this.#connect();
-    return database.read(() => {
-      const { rowId } = keyValueStores.require(this.#idOrName);
-      return (
-        database.prepare('SELECT 1 FROM key_value_record WHERE store_id = ? AND key = ?').get(rowId, key) !== undefined
-      );
-    });
+    return this.#backend.exists(key);
   }
 
   async getRecord(
@@ -111,9 +100,9 @@ export class SqliteKeyValueStoreClient implements KeyValueStoreClient {
     { buffer = false, stream = false }: KeyValueStoreClientGetRecordOptions = {},
   ): Promise<KeyValueStoreRecord | undefined> {
     checkText(key, 'key');
-    const row = await this.#readRecord(key);
-    if (!row) return undefined;
-    const { value: bytes, content_type: contentType } = row;
+    const stored = await this.#backend.read(key);
+    if (!stored) return undefined;
+    const { bytes, contentType } = stored;
     if (stream) return { key, contentType, value: Readable.from([Buffer.from(bytes)]) };
     return { key, contentType, value: buffer ? Buffer.from(bytes) : decodeValue(bytes, contentType) };
   }
@@ -121,63 +110,22 @@ export class SqliteKeyValueStoreClient implements KeyValueStoreClient {
   async setRecord({ key, value, contentType }: KeyValueStoreRecord): Promise<void> {
     checkText(key, 'key');
     if (contentType !== undefined) checkText(contentType, 'contentType');
-    const { database, keyValueStores, clock } = await this.#connect();
-    const stored = await encodeValue(value, contentType);
-    await database.write(() => {
-      const { rowId } = keyValueStores.require(this.#idOrName);
-      database
-        .prepare(
-          `INSERT INTO key_value_record (store_id, key, content_type, value) VALUES (?, ?, ?, ?)
-           ON CONFLICT (store_id, key) DO UPDATE SET content_type = excluded.content_type, value = excluded.value`,
-        )
-        .run(rowId, key, stored.contentType, stored.bytes);
-      keyValueStores.noteChange(rowId, clock.wallMs());
-    });
+    await this.#backend.write(key, await encodeValue(value, contentType));
   }
 
   async deleteRecord(key: string): Promise<void> {
     checkText(key, 'key');
-    const { database, keyValueStores, clock } = await this.#connect();
-    await database.write(() => {
-      const { rowId } = keyValueStores.require(this.#idOrName);
-      database.prepare('DELETE FROM key_value_record WHERE store_id = ? AND key = ?').run(rowId, key);
-      keyValueStores.noteChange(rowId, clock.wallMs());
-    });
-  }
-
-  async #readRecord(key: string): Promise<{ value: Uint8Array; content_type: string } | undefined> {
-    const { database, keyValueStores, clock } = await this.#connect();
-    return database.read(() => {
-      const { rowId } = keyValueStores.requireForReading(this.#idOrName, clock.wallMs());
-      return database
-        .prepare('SELECT value, content_type FROM key_value_record WHERE store_id = ? AND key = ?')
-        .get(rowId, key) as { value: Uint8Array; content_type: string } | undefined;
-    });
+    await this.#backend.delete(key);
   }
 
   async #keyPage(options: KeyValueStoreClientListOptions): Promise<KeyValueStoreClientListData> {
     const { limit = DEFAULT_LIST_LIMIT, exclusiveStartKey, prefix = '' } = options;
     // One more than asked for tells whether there is more.
-    const found = await this.#keys({ prefix, after: exclusiveStartKey ?? null, limit: limit + 1 });
+    const found = await this.#backend.keys({ prefix, after: exclusiveStartKey ?? null, limit: limit + 1 });
     const items = found.slice(0, limit);
     const isTruncated = found.length > limit;
     const next = isTruncated ? { nextExclusiveStartKey: items.at(-1)!.key } : {};
     return { count: items.length, limit, ...(exclusiveStartKey && { exclusiveStartKey }), isTruncated, ...next, items };
-  }
-
-  async #keys({ prefix, after, limit }: KeyRange): Promise<KeyValueStoreItemData[]> {
-    const { database, keyValueStores, clock } = await this.#connect();
-    return database.read(() => {
-      const { rowId } = keyValueStores.requireForReading(this.#idOrName, clock.wallMs());
-      return database
-        .prepare(
-          `SELECT key, length(value) AS size FROM key_value_record
-           WHERE store_id = ?1 AND key >= ?2 AND substr(key, 1, length(?2)) = ?2 AND (?3 IS NULL OR key > ?3)
-           ORDER BY key LIMIT ?4`,
-        )
-        .all(rowId, prefix, after, limit)
-        .map(({ key, size }) => ({ key, size }) as KeyValueStoreItemData);
-    });
   }
 
   async *#itemsFrom(

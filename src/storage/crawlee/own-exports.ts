@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Dataset, DatasetExportToOptions, KeyValueStore } from '@crawlee/core';
-import { SqliteDatasetClient } from './dataset-client.ts';
+import { StoredDatasetClient } from './dataset-client.ts';
 
 type Core = { Dataset: { prototype: Dataset }; KeyValueStore: typeof KeyValueStore };
 type Target = { key: string; options: DatasetExportToOptions | undefined; contentType: string };
@@ -24,7 +24,7 @@ export function useOwnExports(): void {
   const write = async (dataset: Dataset, { key, options, contentType }: Target): Promise<boolean> => {
     const { client } = dataset;
     const format = FORMATS[contentType];
-    if (!(client instanceof SqliteDatasetClient) || format === undefined) return false;
+    if (!(client instanceof StoredDatasetClient) || format === undefined) return false;
     const store = await KeyValueStore.open(options?.toKVS ?? null, { config: dataset.config });
     const text = await client.exportText(format, { desc: options?.desc ?? false });
     await store.setValue(key, text, { contentType });

@@ -21,9 +21,9 @@ import type { Connect, Connection } from './connection.ts';
 import type { NewQueueRow, QueueRow } from './queue-rows.ts';
 import { infoOf, type StorageRow } from './storage-registry.ts';
 
-const DEFAULT_HEAD_LIMIT = 100;
+export const DEFAULT_HEAD_LIMIT = 100;
 // Apify's API and MemoryStorage refuse more.
-const MOST_LOCKED_AT_ONCE = 25;
+export const MOST_LOCKED_AT_ONCE = 25;
 
 /** One request queue, as Crawlee knows it: with locks, for RequestQueue V1 and V2. */
 export class SqliteRequestQueueClient implements RequestQueueClient {
@@ -209,7 +209,8 @@ export class SqliteRequestQueueClient implements RequestQueueClient {
   }
 }
 
-function checkRequest({ url, uniqueKey }: RequestSchema): void {
+/** @throws TypeError in words for who calls it from plain JavaScript */
+export function checkRequest({ url, uniqueKey }: RequestSchema): void {
   checkText(uniqueKey, 'uniqueKey');
   checkText(url, 'url');
   if (!/^https?:\/\//i.test(url)) throw new TypeError(`url must be an http or https URL: ${url}`);
@@ -220,17 +221,18 @@ function requireRow(found: QueueRow | null, id: string, queue: StorageRow): Queu
   return found;
 }
 
-function titleOf({ name, id }: StorageRow): string {
+export function titleOf({ name, id }: Pick<StorageRow, 'id' | 'name'>): string {
   return name ?? id;
 }
 
-function requestOf(json: string): RequestOptions {
+/** @returns a stored request, without nulls */
+export function requestOf(json: string): RequestOptions {
   const request = JSON.parse(json) as RequestOptions;
   for (const [key, value] of Object.entries(request)) if (value === null) delete request[key];
   return request;
 }
 
-function headItemOf(json: string): RequestQueueHeadItem {
+export function headItemOf(json: string): RequestQueueHeadItem {
   return requestOf(json) as unknown as RequestQueueHeadItem;
 }
 

@@ -1,4 +1,5 @@
 import { EnvironmentError } from '../../core/errors.ts';
+import { crawleeTables } from './crawlee/tables.ts';
 import type { PostgresDatabase, Transaction } from './database.ts';
 import { RUN_TABLES } from './run-tables.ts';
 import { DB_NOW_MS } from './time.ts';
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
        schema_version integer NOT NULL, started_at bigint NOT NULL, heartbeat_at bigint NOT NULL, ended_at bigint
      ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500)`,
     `CREATE INDEX worker_run ON ${schema}.worker (run_id)`,
+    ...crawleeTables(schema),
   ],
 ];
 
