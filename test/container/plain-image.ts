@@ -203,5 +203,7 @@ function runStep(script: string, cwd: string): void {
   const chown = isRoot ? `#!/bin/sh\nshift\nexec /bin/chown ${uid}:${gid} "$@"\n` : '#!/bin/sh\n';
   fs.writeFileSync(join(shims, 'chown'), chown, { mode: 0o755 });
   const path = [shims, dirname(process.execPath), process.env.PATH].join(delimiter);
-  execFileSync('/bin/sh', ['-ec', script], { cwd, env: { ...process.env, PATH: path }, stdio: 'pipe' });
+  // What npm ci has fetched for the checkout is not fetched again.
+  const env = { ...process.env, PATH: path, npm_config_prefer_offline: 'true' };
+  execFileSync('/bin/sh', ['-ec', script], { cwd, env, stdio: 'pipe' });
 }
