@@ -45,7 +45,10 @@ function declaredSelector(selector: Selector, container: Selector | null): Recor
     const matches = selector.all(body);
     const holder = container?.first(body);
     if (matches.length === 0 && isFirst && !mayBeEmpty(holder)) throw noMatch(selector, body);
-    const records = (container ? matches : listed(matches, selector)).map(asRecord);
+    // A map of records by id is fine; an envelope's list and total are no records.
+    if (isJsonObject(holder) && matches.some((match) => match !== null && !isJsonObject(match)))
+      throw noMap(selector, { holder, body });
+    const records = (container ? matches : listed(matches, { selector, body })).map(asRecord);
     const listLength = Array.isArray(holder) ? Math.max(holder.length, records.length) : records.length;
     return { records, listLength, guessedPath: null };
   };
@@ -53,10 +56,13 @@ function declaredSelector(selector: Selector, container: Selector | null): Recor
 
 // `$.items` names the list itself, `$.groups[*].items` several, `$.item` the one record; null is an empty list, as many
 // servers write it.
-function listed(matches: readonly unknown[], selector: Selector): readonly unknown[] {
+function listed(
+  matches: readonly unknown[],
+  { selector, body }: { selector: Selector; body: unknown },
+): readonly unknown[] {
   const [only] = matches;
   if (matches.length === 1 && !Array.isArray(only) && !isJsonObject(only) && only !== null)
-    throw noList(selector, only);
+    throw noList(selector, { value: only, body });
   return matches.flatMap((match) => match ?? []);
 }
 
@@ -91,10 +97,18 @@ function noMatch(selector: Selector, body: unknown): ApiError {
   });
 }
 
-function noList(selector: Selector, value: unknown): ApiError {
+function noList(selector: Selector, { value, body }: { value: unknown; body: unknown }): ApiError {
   return new ApiError({
     code: 'SELECTOR_NO_LIST',
-    message: `dataSelector ${selector.text} yields ${kindOf(value)}, not records`,
+    message: `dataSelector ${selector.text} yields ${kindOf(value)}, not records. ${keysThere(body)}`,
+  });
+}
+
+function noMap(selector: Selector, { holder, body }: { holder: JsonObject; body: unknown }): ApiError {
+  const members = Object.keys(holder).slice(0, 20).join(', ');
+  return new ApiError({
+    code: 'SELECTOR_NO_LIST',
+    message: `dataSelector ${selector.text} yields the members of an object (${members}), not records. ${keysThere(body)}`,
   });
 }
 

@@ -89,7 +89,15 @@ describe('the records of a page', () => {
   });
 
   test('that are one value are an error', () => {
-    expect(() => select('$.next', { next: 'x' })).toThrow('dataSelector $.next yields a string, not records');
+    expect(() => select('$.next', { next: 'x' })).toThrow(
+      'dataSelector $.next yields a string, not records. Keys there: next',
+    );
+    const envelope = { data: { rows: [{ id: 1 }], total: 20 } };
+    expect(() => select('$.data[*]', envelope)).toThrow(
+      'dataSelector $.data[*] yields the members of an object (rows, total), not records. Lists there: $.data.rows[*]',
+    );
+    const byId = { data: { a: { id: 'a' }, b: { id: 'b' } } };
+    expect(select('$.data[*]', byId).records).toEqual([{ id: 'a' }, { id: 'b' }]);
   });
 });
 
