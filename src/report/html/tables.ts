@@ -89,7 +89,8 @@ ${completeness.flatMap(notesOf).map((note) => html`<p class="note">${note}</p>`)
 function notesOf({ resource, failed = 0, records, increment }: CompletenessSummary): string[] {
   const { outside = 0, discarded = 0, drifted = 0 } = records ?? {};
   return [
-    failed > 0 && `${resource}: ${formatCount(failed)} ${failed === 1 ? 'request' : 'requests'} failed: retry-failed puts them back.`,
+    failed > 0 &&
+      `${resource}: ${formatCount(failed)} ${failed === 1 ? 'request' : 'requests'} failed: retry-failed puts them back.`,
     outside > 0 && `${resource}: ${formatCount(outside)} outside of the increment, left out.`,
     discarded > 0 && `${resource}: ${formatCount(discarded)} dropped as they do not fit the schema.`,
     drifted > 0 && `${resource}: ${formatCount(drifted)} kept though they do not fit the schema.`,
