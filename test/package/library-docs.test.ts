@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FixtureServer, serve } from '../fixtures/servers/serve.ts';
+import { createTestDatabase, type TestDatabase } from '../storage/postgres/server.ts';
 import { PROJECT, runIn } from './packed.ts';
 
 type Example = { title: string; code: string };
@@ -12,6 +13,7 @@ const PAGE = readFileSync(join(PROJECT, 'docs/library.md'), 'utf8');
 /** The line that each example of docs/library.md prints. */
 const PRINTED: Record<string, string> = {
   'Three lines: the storage of an existing Crawlee project': '2',
+  'The same for several machines: PostgreSQL': '2',
   'Ten lines: the crawler of an existing Crawlee project': '3',
   'Routes: records by a schema': '6',
   'The governor alone': '40',
@@ -19,9 +21,11 @@ const PRINTED: Record<string, string> = {
 
 let project: string;
 let api: FixtureServer;
+let database: TestDatabase;
 
 beforeAll(async () => {
   api = await serve(({ path }) => ({ status: path.startsWith('/robots') ? 404 : 200, body: bodyOf(path) }));
+  database = await createTestDatabase();
   project = projectOfSomebody();
   for (const [index, { code }] of examples().entries())
     writeFileSync(join(project, `example-${index}.ts`), code.replaceAll('https://api.example.com', api.url));
@@ -30,6 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(project, { recursive: true, force: true });
   await api.close();
+  await database.end();
 });
 
 /** Three pages of two products, and items. */
@@ -65,7 +70,7 @@ test('every section with code has one example, and what it prints is known', () 
 });
 
 test('three lines are three, and ten are ten', () => {
-  const [three, ten] = examples() as [Example, Example];
+  const [three, , ten] = examples() as [Example, Example, Example];
   expect(three.code.match(/ \/\/ \d$/gm)).toEqual([' // 1', ' // 2', ' // 3']);
   const after = ten.code.slice(ten.code.indexOf('const router'));
   expect(after.trim().split('\n').length).toBeLessThanOrEqual(10);
@@ -89,7 +94,8 @@ test('the types of all examples hold', async () => {
 });
 
 test.each(examples().map(({ title }, index) => [title, index] as const))('%s', async (title, index) => {
-  const { code, stdout, stderr } = await runIn(project, process.execPath, [`example-${index}.ts`]);
+  const env = { DATABASE_URL: database.url };
+  const { code, stdout, stderr } = await runIn(project, process.execPath, [`example-${index}.ts`], env);
   expect(code, stderr).toBe(0);
   // Crawlee's log is on stdout, too.
   expect(stdout.split('\n')).toContain(PRINTED[title]);

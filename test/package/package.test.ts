@@ -138,7 +138,12 @@ test('crawls from the command line by npx', async () => {
 });
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');
-const USED = { requestsFinished: 1, rows: [{ path: '/items/1' }], isCrawler: true, kinds: ['function', 'function'] };
+const USED = {
+  requestsFinished: 1,
+  rows: [{ path: '/items/1' }],
+  isCrawler: true,
+  kinds: ['function', 'function', 'function'],
+};
 
 async function usedBy(script: string): Promise<unknown> {
   const ended = await runIn(consumer, process.execPath, [script, api.url]);
