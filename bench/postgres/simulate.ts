@@ -11,7 +11,7 @@ const COSTS = {
   syncMs: 1,
 };
 const BATCHES = [10, 50, 100, 200, 500];
-const CORES = [2, 4, 8, 16, 32];
+const CORES = [4, 8, 16, 32];
 // Beyond it batches wait for one another.
 const MOST_UTILISED = 0.7;
 const SECONDS = 20;
