@@ -5,10 +5,12 @@ import { cutAfter } from './cut.ts';
 import { Goodput } from './goodput.ts';
 import { Latency } from './latency.ts';
 import { LevelDoubt } from './level-doubt.ts';
+import { measureAtRefusal } from './measure-refusal.ts';
 import { countTail, type PendingCut } from './pending-cut.ts';
 import { Slots } from './slots.ts';
 import { capAtKnee, doublingMs, growthPerAnswer, isKnee, startIntervalMs } from './slow-start.ts';
 import type { StatedPace } from './stated-pace.ts';
+import { Stretch } from './stretch.ts';
 import { Trim } from './trim.ts';
 
 /** How a key's rate is looked for. */
@@ -30,16 +32,12 @@ const TINY_BURST = 30;
 // Who refuses so early, with so few in flight, counts what comes at once rather than what comes in a second.
 const FEW_ACCEPTED = 60;
 const FEW_IN_FLIGHT = 4;
-const LEAST_MEASURED_MS = 200;
-const LATENCIES_TO_MEASURE = 4;
 // A refusal below the level that failed, with all slots taken, is put down to the slots so often in a row.
 const MOST_SLOT_BLAMES = 3;
 // Of a few slots all are often taken by chance.
 const LEAST_BLAMED_CAP = 8;
 const BLAME_BELOW_SHARE = 0.97;
 const MANY_OVER_USUAL = 1.25;
-// A refused request says that the rate was above the measured one by at most so much.
-const PACE_SLACK = 1.05;
 const SLOWED_GOODPUT = 0.75;
 const SLOWED_LATENCY = 2.5;
 // Held a tenth or more below the level, a window of a second has room for what a busy machine sends late.
@@ -47,9 +45,6 @@ const HEADROOM_BEARS_LATE_MS = 50;
 const FLAT_CHECKS = 2;
 const FIRST_AFTER_KNEE_MS = 60_000;
 const LONGEST_AFTER_KNEE_MS = 600_000;
-const STRETCHING_LATENCY = 1.25;
-const STRETCH_AFTER_MS = 1_000;
-const SPARE_SLOTS = 1.25;
 const LONG_WAIT_MS = 2_000;
 const NEAR_SHARE = 0.85;
 
@@ -79,11 +74,8 @@ export class RateControl {
   #flatChecks = 0;
   #growAgainAtMs = Number.POSITIVE_INFINITY;
   #growAgainAfterMs = FIRST_AFTER_KNEE_MS;
-  #capAtCut = 1;
+  readonly #stretch = new Stretch();
   readonly #doubt = new LevelDoubt();
-  #latencyAtCutMs = Number.POSITIVE_INFINITY;
-  /** Since when latency has been longer than at the cut; null = it is not. */
-  #slowSinceMs: number | null = null;
 
   constructor(options: RateControlOptions) {
     this.#headroom = options.headroom;
@@ -151,8 +143,7 @@ export class RateControl {
     } else {
       this.#climb.failedAt({ requestsPerSecond: limitRps, surelyRps: limitRps, isFirst: false, isTinyBurst: false });
       this.#climb.start(nowMs, requestsPerSecond, 'hold');
-      this.#capAtCut = this.#slots.cap;
-      this.#latencyAtCutMs = this.latency.meanMs;
+      this.#stretch.start({ cap: this.#slots.cap, latencyMs: this.latency.meanMs });
     }
     this.#stage = 'paced';
     this.#cut = null;
@@ -190,22 +181,11 @@ export class RateControl {
       this.#flatChecks = 0;
       this.#explain = `${this.#slots.cap} requests in flight were enough for a while: trying more`;
     }
-    if (this.#stage === 'paced') this.#stretchSlots(nowMs);
+    if (this.#stage === 'paced') {
+      const facts = { nowMs, latencyMs: this.latency.meanMs, intervalMs: this.pacer.intervalMs };
+      this.#slots.stretch(this.#stretch.capFor(facts));
+    }
     this.#slots.tryMore({ nowMs, latencyMs: this.latency.meanMs });
-  }
-
-  /** The pace bounds the load: where latency has risen for good since the cap was found, the cap rises with it. */
-  #stretchSlots(nowMs: number): void {
-    const longer = this.#longerThanAtCut();
-    if (longer < STRETCHING_LATENCY) return;
-    this.#slowSinceMs ??= nowMs;
-    if (nowMs - this.#slowSinceMs < STRETCH_AFTER_MS) return;
-    const needed = Math.ceil((SPARE_SLOTS * this.latency.meanMs) / this.pacer.intervalMs);
-    this.#slots.stretch(Math.min(needed, Math.ceil(this.#capAtCut * longer)));
-  }
-
-  #longerThanAtCut(): number {
-    return this.latency.meanMs / this.#latencyAtCutMs;
   }
 
   /** @param isOverloaded our own process was too busy: the answer's time says nothing of the server */
@@ -216,8 +196,7 @@ export class RateControl {
     this.#cut?.countTail(answer.sentAtMs, true);
     if (isOverloaded && this.#stage !== 'alone') return;
     this.latency.add(nowMs - answer.sentAtMs);
-    // A hiccup, on the way or on our side, is over in a few answers.
-    if (this.#slowSinceMs !== null && this.#longerThanAtCut() < STRETCHING_LATENCY) this.#slowSinceMs = null;
+    this.#stretch.answered(this.latency.meanMs);
     if (this.#stage === 'alone') this.#startGrowing(nowMs);
     else if (this.#stage === 'growing') this.#grow(answer);
     else this.#watchForSlowing(nowMs);
@@ -294,7 +273,14 @@ export class RateControl {
    */
   refused(answer: Answer, { isExcused, isOverload }: { isExcused: boolean; isOverload: boolean }): void {
     const { nowMs } = answer;
-    const measured = this.#measureAtRefusal(answer);
+    const measured = measureAtRefusal({
+      nowMs,
+      inFlight: answer.inFlight,
+      openMs: nowMs - this.#openedAtMs,
+      paceRps: this.#stage === 'paced' ? this.#climb.requestsPerSecond : null,
+      goodput: this.#goodput,
+      latencyMs: this.latency.meanMs,
+    });
     this.#cut = {
       ...measured,
       isInnocent: this.#slots.takeBack(answer) || isExcused || this.#blameSlots(measured, nowMs),
@@ -322,23 +308,6 @@ export class RateControl {
     this.#slotBlames += 1;
     this.#slots.refusedAt(inFlight, nowMs);
     return true;
-  }
-
-  #measureAtRefusal({ nowMs, inFlight }: Answer): { goodput: number; openMs: number; inFlight: number } {
-    const lastSecond = this.#goodput.perSecond(nowMs, 1000);
-    const openMs = nowMs - this.#openedAtMs;
-    if (this.#stage === 'paced') {
-      const paceRps = this.#climb.requestsPerSecond;
-      // The first answers take a latency to come: until a few of those have passed, the pace is the better measure.
-      const isMeasured = openMs >= Math.max(LEAST_MEASURED_MS, LATENCIES_TO_MEASURE * this.latency.meanMs);
-      return { goodput: isMeasured ? Math.min(lastSecond, PACE_SLACK * paceRps) : paceRps, openMs, inFlight };
-    }
-    const measured = Math.max(lastSecond, this.#goodput.perSecond(nowMs, 500), this.#goodput.perSecond(nowMs, 200));
-    const { meanMs } = this.latency;
-    const bySlots = meanMs > 0 ? ((inFlight - 1) * 1000) / meanMs : measured;
-    // Little's law: what was served in the last second had at least so many in flight, whatever is left now.
-    const served = Math.floor((lastSecond * meanMs) / 1000);
-    return { goodput: Math.max(measured, bySlots), openMs, inFlight: Math.max(inFlight, served + 1) };
   }
 
   /** A fault came that was followed by none: well below the level that failed, that makes the level doubtful. */
@@ -424,8 +393,7 @@ export class RateControl {
     const isTinyBurst = isFirst && this.#acceptedSinceOpened < TINY_BURST;
     this.#climb.failedAt({ requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst: decision.kind === 'first' });
     if (isFirst) this.#slots.refusedAt(cut.inFlight, nowMs);
-    this.#capAtCut = this.#slots.cap;
-    this.#latencyAtCutMs = this.latency.meanMs;
+    this.#stretch.start({ cap: this.#slots.cap, latencyMs: this.latency.meanMs });
     if (isFirst && this.#acceptedSinceOpened < FEW_ACCEPTED && cut.inFlight <= FEW_IN_FLIGHT) this.pacer.beStrict();
     this.#stage = 'paced';
     this.#climb.start(nowMs, Math.max(decision.requestsPerSecond, LEAST_RPS), decision.next);
