@@ -1,9 +1,11 @@
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 
@@ -11,7 +13,7 @@ type Embedded = {
   initialise(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
-  readonly process?: { readonly pid?: number };
+  readonly process?: Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>;
 };
 type EmbeddedClass = new (options: Record<string, unknown>) => Embedded;
 
@@ -25,6 +27,8 @@ export type TestDatabase = {
 /** A server this process has started, and may stop. */
 export type TestServer = TestDatabase & {
   port: number;
+  /** Its data is in `data` there. */
+  folder: string;
   /** Of its postmaster; null while it is stopped. */
   pid(): number | null;
   stop(): Promise<void>;
@@ -53,16 +57,58 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 /** Starts a PostgreSQL of its own, in a temporary folder, on a free port. */
-export async function startPostgres({ settings = [], isDurable = false }: ServerOptions = {}): Promise<TestServer> {
+export async function startPostgres(options: ServerOptions = {}): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-postgres-'));
   // PostgreSQL does not run as root: its own user has to reach the folder.
   await chmod(folder, 0o755);
+  const { server, embedded } = await serverIn(folder, options);
+  await embedded.initialise();
+  await server.start();
+  return server;
+}
+
+/** Starts a server that follows another one as its streaming standby. The other one is stopped for a moment. */
+export async function startStandby(primary: TestServer, options: ServerOptions = {}): Promise<TestServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-standby-'));
+  await chmod(folder, 0o755);
+  await primary.stop();
+  const data = join(folder, 'data');
+  execFileSync('cp', ['-a', join(primary.folder, 'data'), data]);
+  await primary.start();
+  const { port, username, password } = new URL(primary.url);
+  const source = `host=127.0.0.1 port=${port} user=${username} password=${password}`;
+  await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
+  await writeFile(join(data, 'standby.signal'), '');
+  await rm(join(data, 'postmaster.pid'), { force: true });
+  const { server } = await serverIn(folder, options);
+  // What is waited for there is what a standby says only when it is promoted.
+  const started = server.start();
+  started.catch(() => {});
+  await Promise.race([untilConnectable(server.url), started]);
+  return server;
+}
+
+async function untilConnectable(url: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await runSql(url, 'SELECT 1');
+    } catch (error) {
+      if (tries === 300) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+async function serverIn(
+  folder: string,
+  { settings = [], isDurable = false }: ServerOptions,
+): Promise<{ server: TestServer; embedded: Embedded }> {
   const port = await freePort();
-  const flags = [...(isDurable ? [] : NOT_DURABLE), 'max_connections=200', `unix_socket_directories=`, ...settings];
+  const flags = [...(isDurable ? [] : NOT_DURABLE), 'max_connections=200', 'unix_socket_directories=', ...settings];
   const messages: string[] = [];
   const note = (message: unknown): void => void messages.push(String(message));
   const EmbeddedPostgres = await loadEmbedded();
-  const server = new EmbeddedPostgres({
+  const embedded = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
     port,
     user: 'postgres',
@@ -76,24 +122,29 @@ export async function startPostgres({ settings = [], isDurable = false }: Server
   });
   const start = async (): Promise<void> => {
     try {
-      await server.start();
+      await embedded.start();
     } catch (error) {
       throw new Error(`PostgreSQL does not start: ${messages.slice(-20).join('')}`, { cause: error });
     }
   };
-  await server.initialise();
-  await start();
-  return {
+  const isRunning = (): boolean => embedded.process?.exitCode === null && embedded.process.signalCode === null;
+  // Of one that was killed the end has been already: it is not waited for.
+  const stop = async (): Promise<void> => {
+    if (isRunning()) await embedded.stop();
+  };
+  const server: TestServer = {
     url: `postgres://postgres:secret-of-tests@127.0.0.1:${port}/postgres`,
     port,
-    pid: () => server.process?.pid ?? null,
+    folder,
+    pid: () => (isRunning() ? (embedded.process?.pid ?? null) : null),
     start,
-    stop: () => server.stop(),
+    stop,
     end: async () => {
-      await server.stop();
+      await stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
+  return { server, embedded };
 }
 
 /** Runs one statement as its own session. */
