@@ -11,6 +11,7 @@ type Throughput = {
 };
 type Slots = { results: Record<string, Record<string, { share: number }[]>> };
 type Export = { results: Record<string, { rowsPerSec: number; peakRssMb: number }[]> };
+type Memory = { mostMb: number; requestsPerSecond: number; command: string };
 type Storage = { bench: string; handled?: number; pending?: number; cleanMs?: string | number[]; killedMs?: number };
 
 /** @returns README.md with its table of results as the committed measurements have them */
@@ -24,7 +25,7 @@ export function readmeWithResults(): string {
 
 function resultsTable(): string {
   const { machine, command } = resultsOf<Throughput>('throughput');
-  const rows = [throughputRow(), slotsRow(), exportRow(), openRow()];
+  const rows = [throughputRow(), slotsRow(), memoryRow(), exportRow(), openRow()];
   const lines = rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
   return `| | millrace | beside it, in the same rounds | how it was measured |
 |---|---|---|---|
@@ -56,6 +57,17 @@ function slotsRow(): string[] {
     of('millrace'),
     `bare undici ${of('bare undici')}`,
     '[slots](bench/results/slots.md)',
+  ];
+}
+
+function memoryRow(): string[] {
+  const { mostMb, command } = resultsOf<Memory>('memory');
+  const requests = Number(/--requests (\d+)/.exec(command)?.[1]);
+  return [
+    `memory of a crawl of ${formatCount(requests)} URLs, every record kept`,
+    `at most ${formatCount(mostMb)} MB, flat`,
+    '–',
+    '[memory](bench/results/memory.md)',
   ];
 }
 
