@@ -253,8 +253,9 @@ describe('wrong input', () => {
     );
   });
 
+  // Without any argument the first is an Actor, which says so itself.
   test.each([{ APIFY_IS_AT_HOME: '1' }, { MILLRACE_CONTAINER: '1' }])('no input at all, with %o', async (env) => {
-    const [problem] = await problems([], {}, env);
+    const [problem] = await problems(['crawl'], {}, env);
     expect(problem).toMatch(
       /^There is nothing to crawl: give a URL.*storage\/key_value_stores\/default\/INPUT\.json\.$/,
     );
