@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
 import type { Summary } from '../../src/core/summary.ts';
 import { createTestDatabase, type TestDatabase } from '../storage/postgres/server.ts';
 import { type Finished, type Started, Workplace } from './millrace.ts';
@@ -7,6 +9,7 @@ import { goodputOf, type LimitedServer, mostWithin, serveLimited } from './share
 type Row = { url: string; status: number | null };
 
 const LIMIT_RPS = 200;
+const ports = { clock: systemClock, random: Math.random, log: silentLog };
 
 let database: TestDatabase;
 let place: Workplace;
@@ -153,6 +156,44 @@ describe('a shared run', () => {
     expect(finished.stderr).toContain('--database, or MILLRACE_DATABASE_URL');
   });
 });
+
+test('a crawl that is killed while it adds the input is taken over by another: each URL once, files at the end', async () => {
+  const { serve } = await import('../fixtures/servers/serve.ts');
+  const server = await serve(({ path }) => ({ status: 200, body: JSON.stringify({ path }) }));
+  const count = 30_000;
+  const urls = Array.from({ length: count }, (_, i) => `${server.url}/items/${i}`);
+  await place.write(`${run}.txt`, `${urls.join('\n')}\n`);
+  const { openPostgresRun } = await import('../../src/storage/postgres/open.ts');
+  const crawl = () => start(['crawl', `${run}.txt`, '--max-requests-per-minute', '120000']);
+  const first = crawl();
+  const store = await untilBegun(() => openPostgresRun({ url: database.url, name: run, ports, access: 'read' }));
+  while ((await store.queue.counts()).total === 0) await systemClock.sleep(10);
+  first.child.kill('SIGKILL');
+  const added = (await store.queue.counts()).total;
+  const second = crawl();
+  const finished = await second.finished;
+  await first.finished;
+  await store.close();
+  await server.close();
+  expect(added).toBeLessThan(count);
+  expect(finished.code).toBe(0);
+  expect(summaryOf(finished)).toMatchObject({
+    state: 'finished',
+    requests: { total: count, succeeded: count },
+    input: { lines: count, malformed: 0 },
+  });
+  const records = await place.records<Row>(run);
+  expect(records).toHaveLength(count);
+  expect(new Set(records.map(({ url }) => url)).size).toBe(count);
+}, 300_000);
+
+async function untilBegun<T>(open: () => Promise<T | null>): Promise<T> {
+  for (;;) {
+    const found = await open();
+    if (found !== null) return found;
+    await systemClock.sleep(20);
+  }
+}
 
 test('a rate that was found out holds for workers that come later', async () => {
   const server = await serveLimited({ requestsPerSecond: LIMIT_RPS, burst: LIMIT_RPS / 4, latencyMs: 10 });
