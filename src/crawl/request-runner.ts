@@ -1,35 +1,23 @@
-import { STATUS_CODES } from 'node:http';
 import type { ProxyInfo } from '@crawlee/core';
 import { messageOf } from '../core/errors.ts';
 import { hostOf } from '../core/host.ts';
 import { decodeBody, InvalidJsonError, parseJsonBody } from '../http/bodies.ts';
-import { isUtf8 } from '../http/charset.ts';
 import type { HttpRequest, HttpResponse } from '../http/client.ts';
 import { boundSessionOf } from '../queue/bound-session.ts';
 import type { Taken } from '../queue/host-scheduler.ts';
-import type { PreparedRequest, Route, SentRequest } from '../routes/define-route.ts';
+import type { PreparedRequest } from '../routes/define-route.ts';
 import type { LeasedRequest } from '../storage/store.ts';
 import type { ContextHost } from './context-host.ts';
 import { RequestFailure } from './failure-codes.ts';
-import { FollowUps } from './follow-ups.ts';
-import { withTimeout } from './handler-timeout.ts';
 import type { Job } from './job.ts';
 import { JsonContext } from './json-context.ts';
 import { type KeptResponse, revived, withConditions } from './kept-responses.ts';
 import { openRequest } from './lean-request.ts';
 import type { CrawlParts } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
-import { addListedRecords, type PlainList } from './plain-list.ts';
+import type { PlainList } from './plain-list.ts';
 import { Suspects, timesLost } from './poison.ts';
-import {
-  applyRoute,
-  mediaTypeOf,
-  type ParsedReply,
-  parseForHandler,
-  parseReply,
-  requireSuccess,
-  timed,
-} from './process-response.ts';
+import { plainResponse, ReplyHandler, storedRequest } from './reply-handler.ts';
 import type { NavigationOptions, RequestBuilder } from './request-builder.ts';
 import type { Reply, Sending, Transport } from './transport.ts';
 import type { UserCode } from './user-code.ts';
@@ -41,10 +29,9 @@ export class RequestRunner {
   readonly #builder: RequestBuilder;
   readonly #user: UserCode;
   readonly #contextHost: ContextHost;
-  readonly #plain: PlainList | null;
   readonly #signal: AbortSignal;
   readonly #suspects: Suspects;
-  readonly #followUps: FollowUps;
+  readonly #replies: ReplyHandler;
   readonly #rotations = new WeakMap<LeasedRequest, number>();
 
   constructor(options: {
@@ -63,10 +50,9 @@ export class RequestRunner {
     this.#builder = options.builder;
     this.#user = options.user;
     this.#contextHost = options.contextHost;
-    this.#plain = options.plain;
     this.#signal = options.signal;
     this.#suspects = new Suspects(options.parts.store.values);
-    this.#followUps = new FollowUps(options.parts);
+    this.#replies = new ReplyHandler({ ...options, contextOf: (job) => this.contextOf(job) });
   }
 
   open(taken: Taken): Job {
@@ -118,7 +104,10 @@ export class RequestRunner {
     const lost = timesLost(job.leased, job.patch.completedAttempts ?? 0);
     if (lost > 0 && (await this.#isSuspect(job, lost))) return 'later';
     const { request, host, ticket, secrets, kept, navigation } = await this.#beforeSending(job);
-    if (request === null) return this.#handleWithoutResponse(job);
+    if (request === null) {
+      await this.#replies.handleWithoutResponse(job);
+      return 'handled';
+    }
     const reply = await this.#transport.send(request, {
       host,
       key: host === job.leased.host ? job.taken.key : await this.#grantElsewhere(job, host),
@@ -136,7 +125,7 @@ export class RequestRunner {
     if (this.#mustGoAgain(job, reply)) return 'again';
     if (this.#user.postNavigationHooks.length > 0) await this.#afterResponse(job, reply, navigation ?? {});
     if (job.data.crawlee?.enqueueStrategy !== undefined && (await this.#hasLeftItsStrategy(job))) return 'handled';
-    await this.#handle(job, reply);
+    await this.#replies.handle(job, reply, this.#rotations.get(job.leased) ?? 0);
     await this.#parts.kept?.keep(job.leased, reply.response, job.work);
     return 'handled';
   }
@@ -289,34 +278,6 @@ export class RequestRunner {
     for (const hook of this.#user.postNavigationHooks) await hook(context, navigation);
   }
 
-  async #handle(job: Job, reply: Reply): Promise<void> {
-    const { route, handler } = job;
-    const { decision } = reply;
-    if (decision.kind === 'fail') throw decision.error;
-    if (decision.kind === 'retry') {
-      job.retryAfterMs = decision.afterMs;
-      throw decision.error;
-    }
-    if (decision.kind === 'done') {
-      job.skipReason = decision.skipReason;
-      this.#followUps.add(job, decision.requests);
-      return;
-    }
-    if (decision.kind === 'usual') {
-      const rotations = this.#rotations.get(job.leased) ?? 0;
-      requireSuccess(reply, { isError: (status) => this.#user.isErrorStatus(status), rotations });
-    }
-    const { method } = job.request;
-    if (route === null && handler !== null) {
-      const isOpen = (type: string): boolean => this.#user.takesType(type);
-      const parsed = this.#timed(job, 'parse', () => parseForHandler(reply, { method, takesType: isOpen }));
-      return this.#runHandler(job, { handler, parsed });
-    }
-    const parsed = this.#timed(job, 'parse', () => parseReply(reply, method));
-    if (route !== null) this.#timed(job, 'handler', () => this.#applyRoute(route, job, parsed));
-    else this.#addListed(job, parsed);
-  }
-
   /** @throws RequestFailure when neither a route nor a handler of the user's knows the label */
   #findHandler(job: Job): void {
     const { routes } = this.#parts;
@@ -331,54 +292,6 @@ export class RequestRunner {
     if (own.length === 0) routes.get(label);
     const known = [...routes.labels, ...own].join(', ');
     throw new RequestFailure('UNKNOWN_LABEL', `Nothing handles the label "${label}"; known are ${known}`);
-  }
-
-  #applyRoute(route: Route, job: Job, reply: ParsedReply): void {
-    const requests = applyRoute(route, { job, reply, request: storedRequest(job), settings: this.#parts.settings });
-    this.#followUps.add(job, requests);
-  }
-
-  async #runHandler(
-    job: Job,
-    { handler, parsed }: { handler: (context: JsonContext) => unknown; parsed: ParsedReply },
-  ): Promise<void> {
-    const context = this.contextOf(job);
-    const { response, url } = parsed;
-    context.setResponse({ ...plainResponse(response, url), body: utf8BodyOf(parsed), json: parsed.body });
-    await this.#callHandler(job, handler, context);
-  }
-
-  async #callHandler(job: Job, handler: (context: JsonContext) => unknown, context: JsonContext): Promise<void> {
-    const { clock } = this.#parts.ports;
-    const startedMs = clock.nowMs();
-    const timeoutMs = this.#user.handlerTimeoutMs ?? this.#parts.hostConfig(job.leased.host).timeouts.handlerMs;
-    const message = `requestHandler timed out after ${timeoutMs / 1000} seconds (${job.request.url})`;
-    try {
-      const done = Promise.resolve(handler(context));
-      await withTimeout(done, { clock, timeoutMs, onTimeout: (error) => context.timeOut(error), message });
-    } finally {
-      this.#parts.recorder.time(job.leased.host, 'handler', clock.nowMs() - startedMs);
-    }
-  }
-
-  async #handleWithoutResponse(job: Job): Promise<'handled'> {
-    const { handler } = job;
-    if (handler === null) throw new RequestFailure('HANDLER_FAILED', 'skipNavigation needs a requestHandler');
-    await this.#callHandler(job, handler, this.contextOf(job));
-    return 'handled';
-  }
-
-  #addListed(job: Job, { response, text, body }: ParsedReply): void {
-    if (this.#plain === null)
-      throw new RequestFailure('UNKNOWN_LABEL', 'The request has no label and there is no requestHandler');
-    const listed = { url: job.request.url, status: response.status, body, text };
-    const plain = this.#plain;
-    this.#timed(job, 'handler', () => addListedRecords(plain, listed, job.work));
-  }
-
-  #timed<T>(job: Job, phase: 'parse' | 'handler', action: () => T): T {
-    const { ports, recorder } = this.#parts;
-    return timed({ clock: ports.clock, recorder, host: job.leased.host, phase }, action);
   }
 }
 
@@ -398,11 +311,6 @@ type Sendable = Omit<Prepared, 'request'> & {
   navigation: NavigationOptions | undefined;
 };
 
-/** The request as it is stored, for routes: no secret is in it. */
-function storedRequest({ request, data }: Job): SentRequest {
-  return { url: request.url, method: request.method, headers: data.headers ?? {}, payload: data.payload ?? null };
-}
-
 function bodyOrUndefined(response: HttpResponse, url: string): unknown {
   try {
     return parseJsonBody(response.body, response.headers, { status: response.status, url });
@@ -420,19 +328,6 @@ function proxyInfoOf({ session, proxyUrl }: Job): ProxyInfo | undefined {
 
 function poisonFailure(job: Job, lost: number): RequestFailure {
   return new RequestFailure('POISON', `The process died ${lost} times while it worked on ${job.request.url}`);
-}
-
-function plainResponse({ status, headers, httpVersion }: HttpResponse, url: string) {
-  const statusMessage = STATUS_CODES[status];
-  return {
-    response: { statusCode: status, statusMessage, headers, url, httpVersion, complete: true as const },
-    contentType: { type: mediaTypeOf(headers), encoding: 'utf-8' as const },
-  };
-}
-
-/** The bytes as they came, or as UTF-8 when they came in another charset: `contentType.encoding` reads them. */
-function utf8BodyOf({ response, text }: ParsedReply): Buffer {
-  return isUtf8(response.body, response.headers) ? response.body : Buffer.from(text);
 }
 
 /** @returns the error as an Error, whatever was thrown */
