@@ -133,6 +133,8 @@ export class RateControl {
   /** Another part of the same limit is ours, by so much larger or smaller: the levels and the pace move along. */
   rescale(factor: number): void {
     this.#climb.rescale(factor);
+    // Of a smaller part less is answered, and that is not the server's doing.
+    this.#bestGoodput *= Math.min(1, factor);
     if (this.#stage === 'paced') this.#pace(1000 / this.#climb.requestsPerSecond);
   }
 

@@ -18,8 +18,8 @@ export type CommitLineOptions = {
 // Beyond it a transaction only holds its rows for longer.
 const MOST_UNITS = 1_000;
 // So many share a transaction's cost well: nobody waits for more.
-const ENOUGH_UNITS = 32;
-const WANTED_UNITS = 10;
+const ENOUGH_UNITS = 64;
+const WANTED_UNITS = 40;
 const RATE_WEIGHT = 0.3;
 
 /**
@@ -54,7 +54,7 @@ export class CommitLine {
     else this.#cancelGathering ??= this.#options.clock.schedule(gatherMs, () => this.#begin());
   }
 
-  /** Until about ten have come, at the rate at which they come. */
+  /** Until about forty have come, at the rate at which they come. */
   #gatherMs(): number {
     const { gatherMs } = this.#options;
     if (gatherMs === 0 || this.#units >= ENOUGH_UNITS) return 0;

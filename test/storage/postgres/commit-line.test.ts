@@ -57,8 +57,8 @@ test('where little comes the first waits for others, but not for more than is en
   await clock.advance(1);
   expect(batches.map(({ ids }) => ids)).toEqual([[1, 2]]);
   await batches[0]!.answer();
-  void line.commit(Array.from({ length: 32 }, (_, n) => unitOf(n)));
-  expect(batches[1]!.ids).toHaveLength(32);
+  void line.commit(Array.from({ length: 64 }, (_, n) => unitOf(n)));
+  expect(batches[1]!.ids).toHaveLength(64);
 });
 
 test('a refusal is told to those it concerns, and the line goes on', async () => {
