@@ -143,6 +143,9 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
 /** Why sources are read no further: the crawl has ended before all is done. They are read on when it is continued. */
 const FEEDING_STOPPED = new Error('The crawl has ended');
 
+// The other workers of a shared run send headers to the origins of the start URLs: they learn of new ones within this.
+const ORIGINS_KNOWN_AFTER_MS = SECOND_MS;
+
 type Feeding = { composition: Composition; feed: FeedState; origins: Set<string>; signal: AbortSignal };
 
 async function unlessStopped(feeding: Promise<void>): Promise<void> {
@@ -185,6 +188,11 @@ async function feedAlone(
     stdin: context.stdin,
     onMalformed: malformed.add,
     signal,
+    onNewOrigins: async () => {
+      if (prepared.seat == null || Object.keys(job.input.headers).length === 0) return;
+      await saveFeed(values, feed);
+      await context.ports.clock.sleep(ORIGINS_KNOWN_AFTER_MS, signal);
+    },
   };
   try {
     if (seeds !== null) await feedSeeds(options, seeds);

@@ -19,6 +19,8 @@ export type FeedOptions = {
   input: Input;
   stdin: Readable;
   onMalformed: (line: MalformedLine) => void;
+  /** Called before requests of origins that are new are added. */
+  onNewOrigins?: () => Promise<void>;
   signal: AbortSignal;
 };
 
@@ -67,10 +69,13 @@ async function feedSource(options: FeedOptions, spec: SourceSpec): Promise<void>
   }
 }
 
-async function addBatch({ queue, state, origins }: FeedOptions, requests: readonly NewRequest[]): Promise<void> {
+async function addBatch(options: FeedOptions, requests: readonly NewRequest[]): Promise<void> {
   if (requests.length === 0) return;
+  const { queue, state, origins } = options;
+  const knownOrigins = origins.size;
   for (const { url } of requests) if (origins.size < MOST_ORIGINS) origins.add(originOf(url));
   state.origins = [...origins];
+  if (origins.size > knownOrigins) await options.onNewOrigins?.();
   const results = await queue.add(requests);
   state.duplicates += results.filter((result) => result.wasAlreadyPresent).length;
 }

@@ -195,6 +195,25 @@ async function untilBegun<T>(open: () => Promise<T | null>): Promise<T> {
   }
 }
 
+test('headers for the start URLs are sent by every worker, from its first request on', async () => {
+  const { serve } = await import('../fixtures/servers/serve.ts');
+  const keys: unknown[] = [];
+  const server = await serve(({ path, headers }) => {
+    if (path !== '/robots.txt') keys.push(headers['x-key']);
+    return { status: 200, body: '{}', afterMs: 20 };
+  });
+  const urls = Array.from({ length: 2_000 }, (_, i) => `${server.url}/items/${i}`).join('\n');
+  await place.write(`${run}.txt`, urls);
+  const header = ['--header', 'X-Key: k'];
+  const worker = start(['worker', ...header]);
+  const crawl = start(['crawl', `${run}.txt`, ...header, '--requests-per-second', '200']);
+  const ended = await Promise.all([crawl.finished, worker.finished]);
+  await server.close();
+  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+  expect(summaryOf(ended[0]!).workers).toHaveLength(2);
+  expect(keys).toEqual(Array.from({ length: 2_000 }, () => 'k'));
+}, 120_000);
+
 test('a rate that was found out holds for workers that come later', async () => {
   const server = await serveLimited({ requestsPerSecond: LIMIT_RPS, burst: LIMIT_RPS / 4, latencyMs: 10 });
   await writeUrls(server, 3_000);
