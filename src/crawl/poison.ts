@@ -65,11 +65,14 @@ export class Suspects {
   }
 
   #mustWait({ lease }: LeasedRequest, { startedBefore, others }: { startedBefore: number; others: number }): boolean {
-    const { times } = this.#deferred.get(lease.requestId) ?? { times: 0 };
-    const isLess = [...this.#deferred.values()].some(({ started }) => started < startedBefore);
-    const mustWait = times < MOST_DEFERRALS && (isLess || others > this.#atWork);
-    if (mustWait) this.#deferred.set(lease.requestId, { started: startedBefore, times: times + 1 });
-    else this.#deferred.delete(lease.requestId);
+    const { requestId } = lease;
+    const { times } = this.#deferred.get(requestId) ?? { times: 0 };
+    const waiting = [...this.#deferred].filter(([id]) => id !== requestId);
+    const isLess = waiting.some(([, { started }]) => started < startedBefore);
+    // Those that wait as this one does are at hand, too: none would ever go if each waited for the others.
+    const mustWait = times < MOST_DEFERRALS && (isLess || others - waiting.length > this.#atWork);
+    if (mustWait) this.#deferred.set(requestId, { started: startedBefore, times: times + 1 });
+    else this.#deferred.delete(requestId);
     return mustWait;
   }
 

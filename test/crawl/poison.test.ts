@@ -98,6 +98,28 @@ describe('Suspects', () => {
     expect(await values.get(markKeyOf(worse))).toEqual({ claims: 6, started: 3 });
   });
 
+  test('lets those that are left go, when all that is at hand has died with a process', async () => {
+    const values = new MapValues();
+    const requests = ['a.test', 'b.test', 'c.test', 'd.test'].map((host) => leased(host));
+    for (const request of requests) await new Suspects(values).begin(claimed(request, 2));
+    const suspects = new Suspects(values);
+    const others = requests.length - 1;
+    const first = await Promise.all(requests.map((request) => suspects.begin(claimed(request, 3), others)));
+    expect(first.filter((begun) => begun === 'later').length).toBeLessThan(requests.length);
+    for (const begun of first) if (typeof begun === 'function') begun();
+    let left = requests.filter((_, index) => first[index] === 'later');
+    for (let claims = 4; left.length > 0; claims++) {
+      const later: LeasedRequest[] = [];
+      for (const request of left) {
+        const begun = await suspects.begin(claimed(request, claims), left.length - 1);
+        if (begun === 'later') later.push(request);
+        else (begun as () => void)();
+      }
+      expect(claims).toBeLessThan(4 + requests.length);
+      left = later;
+    }
+  });
+
   test('does not keep it waiting for ever where others at hand cannot go', async () => {
     const values = new MapValues();
     const request = leased('a.test');
