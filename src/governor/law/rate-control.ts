@@ -254,8 +254,7 @@ export class RateControl {
     const { intervalMs } = this.pacer;
     const paced = intervalMs > 0 ? 1000 / intervalMs : Number.POSITIVE_INFINITY;
     const expected = Math.min(this.#bestGoodput, paced, this.#boundRps);
-    const hasSlowed =
-      goodput < SLOWED_GOODPUT * expected && this.latency.meanMs > SLOWED_LATENCY * this.latency.leastMs;
+    const hasSlowed = isFewer(goodput, expected) && this.latency.meanMs > SLOWED_LATENCY * this.latency.leastMs;
     this.#checkedAtMs = nowMs;
     this.#bestGoodput = Math.max(goodput, this.#bestGoodput * 0.99);
     const trimmed = this.#trim.step({ nowMs, goodput, cap: this.#slots.cap });
@@ -403,6 +402,11 @@ export class RateControl {
     this.#explain = `refused at ${formatRate(failedRps)}: going on at ${formatRate(this.#climb.requestsPerSecond)}`;
     return isNoLimit;
   }
+}
+
+/** Of a few answers a second, some more or fewer are chance. */
+function isFewer(goodput: number, expected: number): boolean {
+  return goodput < SLOWED_GOODPUT * expected && expected - goodput > 2 * Math.sqrt(expected);
 }
 
 // A failed measurement must not stop the key for good.

@@ -2,7 +2,6 @@ import type { HostConfig } from '../../config/host-schema.ts';
 import { Histogram } from '../../core/histogram.ts';
 import type { HostLimits, HostRecordState } from '../../report/host-record.ts';
 import type { RecorderState } from '../../report/recorder.ts';
-import { median } from '../common/numbers.ts';
 import type { SlotAccountState } from './slot-account.ts';
 
 /** The settings that advice may be about. */
@@ -88,7 +87,8 @@ function factsOf(
     roundTripMs: THIS_MACHINE.test(host) ? null : roundTripOf(record.leastConnectMs, baseMs),
     baseMs,
     medianMs: base.percentile(0.5),
-    unloadedMs: median(record.earlyMs ?? []),
+    // Our own start slows some of them.
+    unloadedMs: record.earlyMs?.length ? Math.min(...record.earlyMs) : null,
     reuseShare: record.reused / record.attempts,
     isHttp2: record.http2 > record.http1,
     isSecure: tls > 0,

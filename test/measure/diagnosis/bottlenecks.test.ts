@@ -66,8 +66,10 @@ describe('a crawl whose bottleneck is', () => {
 
   describe('a server that does one thing at a time', () => {
     test('is told so, and not to ask for more at once', async () => {
-      const { diagnosis } = await crawled({ workMs: 100 }, { count: 60, args: EIGHT_SLOTS });
-      expect(finding(diagnosis, 'server time')?.evidence).toContain('it slows under this load');
+      const { diagnosis } = await crawled({ workMs: 200 }, { count: 50, args: EIGHT_SLOTS });
+      // By whoever sees it first: the diagnosis by its latencies, or the governor, which then asks for less at once.
+      const evidence = diagnosis!.map((one) => one.evidence).join(' ');
+      expect(evidence).toMatch(/it slows under this load|in flight only made \S+ slower/);
       expect(advised(diagnosis)).toEqual([]);
     });
 
