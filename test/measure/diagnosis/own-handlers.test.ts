@@ -45,7 +45,7 @@ describe('a handler', () => {
   }
 
   test('that waits for something else is named, and told to wait for less', async () => {
-    const diagnosis = await crawled(() => new Promise((resolve) => setTimeout(resolve, 80)), 100);
+    const diagnosis = await crawled(() => new Promise((resolve) => setTimeout(resolve, 300)), 60);
     const found = finding(diagnosis, 'parse / handler');
     expect(found?.evidence).toMatch(
       /^The handler takes \d+ ms a response of .*, in which its slot is not on the wire\.$/,
