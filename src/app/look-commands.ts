@@ -108,6 +108,7 @@ async function summaryFromStore(
     queue: counts,
     datasets: await store.datasets.list(),
     snapshots: [],
+    typedPlace: job.typedPlace,
     maxConcurrency: input.maxConcurrency,
     hostConcurrency: (host) => hostConfig(host).maxConcurrency,
     input: { lines: feed.lines, malformed: feed.malformed, duplicates: feed.duplicates },

@@ -52,6 +52,7 @@ async function factsOf(
   const slots = composition.slots.toState();
   return {
     recorder,
+    typedPlace: job.typedPlace,
     queue: counts,
     datasets: await run.store.datasets.list(),
     workers: (await run.store.workerShares?.()) ?? null,

@@ -2,6 +2,7 @@ import type { Revalidated } from '../app-commands.ts';
 import { loadInput } from '../config/load-input.ts';
 import { readDocument } from '../config/read-document.ts';
 import type { RevalidateJob } from '../config/run-jobs.ts';
+import { runCommand } from '../core/run-command.ts';
 import type { Arguments } from './arguments.ts';
 import { contextOf } from './context.ts';
 import { loadApp } from './load-app.ts';
@@ -18,7 +19,7 @@ export async function run(args: Arguments, edge: Edge): Promise<number> {
   const { revalidate } = await loadApp();
   const done = await revalidate(job, await contextOf(args, edge));
   if (job.json) edge.stdout.write(`${JSON.stringify(done, null, 2)}\n`);
-  else if (!args.has('--quiet')) edge.stdout.write(textOf(done, job.run));
+  else if (!args.has('--quiet')) edge.stdout.write(textOf(done, job));
   return 0;
 }
 
@@ -31,12 +32,12 @@ async function documentOf(args: Arguments, cwd: string): Promise<RevalidateJob['
 
 const MOST_REASONS = 5;
 
-function textOf({ moved, left, requests, reasons }: Revalidated, run: string): string {
+function textOf({ moved, left, requests, reasons }: Revalidated, job: RevalidateJob): string {
   const lines = [
     `${moved} of ${moved + left} rows of dataset "invalid" fit by now and are where they belong.`,
     ...reasons.slice(0, MOST_REASONS).map(({ reason, count }) => `  ${count} are left: ${reason}`),
-    ...(moved > 0 ? [`Files: millrace export --run ${run}`] : []),
-    ...(requests > 0 ? [`${requests} requests were found on them. Go on: millrace crawl --run ${run}`] : []),
+    ...(moved > 0 ? [`Files: ${runCommand('export', job)}`] : []),
+    ...(requests > 0 ? [`${requests} requests were found on them. Go on: ${runCommand('crawl', job)}`] : []),
   ];
   return `${lines.join('\n')}\n`;
 }

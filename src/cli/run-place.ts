@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { RunPlace } from '../config/run-jobs.ts';
 import { UsageError } from '../core/errors.ts';
+import { DEFAULT_RUN, shellWord } from '../core/run-command.ts';
 import type { Arguments } from './arguments.ts';
 import type { Edge } from './run-cli.ts';
 
-const DEFAULT_RUN = 'default';
 const DEFAULT_STORAGE_DIR = 'storage';
 
 // It names a folder: no separators, no hidden files, and nothing a shell would expand.
@@ -17,7 +17,17 @@ const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 export function runPlaceOf(args: Arguments, edge: Pick<Edge, 'cwd' | 'env'>): RunPlace {
   const run = runNameOf(args, '--run') ?? DEFAULT_RUN;
   const folder = args.text('--storage-dir') || edge.env.CRAWLEE_STORAGE_DIR || DEFAULT_STORAGE_DIR;
-  return { run, storageDir: resolve(edge.cwd, folder), ...databaseOf(args, edge) };
+  return { run, storageDir: resolve(edge.cwd, folder), ...databaseOf(args, edge), ...typedPlaceOf(args) };
+}
+
+function typedPlaceOf(args: Arguments): Pick<RunPlace, 'typedPlace'> {
+  const folder = args.text('--storage-dir');
+  const typed = [
+    folder ? ` --storage-dir ${shellWord(folder)}` : '',
+    // It may hold a password: whoever typed it has it.
+    args.text('--database') ? ' --database URL' : '',
+  ].join('');
+  return typed === '' ? {} : { typedPlace: typed };
 }
 
 /**

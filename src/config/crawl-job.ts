@@ -64,6 +64,8 @@ export type CrawlJob = {
   storageDir: string;
   /** As in RunPlace. */
   database?: string | null;
+  /** As in RunPlace. */
+  typedPlace?: string;
   /** Only works on a shared run: adds nothing, writes no files. */
   workOnly?: boolean;
   fresh: boolean;
@@ -72,7 +74,10 @@ export type CrawlJob = {
   /** Only so many pages of each resource of the api; null = all. A sample is begun anew each time. */
   samplePages: number | null;
   join: boolean;
-  /** Files named by --output; empty = the run's own exports folder, in the document's formats. */
+  /**
+   * Files named by --output, or those that a resumed run remembers; empty = the run's own exports folder, in the
+   * document's formats.
+   */
   outputs: readonly OutputSpec[];
   csv: CsvSpec;
   exportAtEnd: boolean;

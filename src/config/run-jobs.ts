@@ -8,6 +8,11 @@ export type RunPlace = {
   storageDir: string;
   /** URL of the PostgreSQL that holds the run, perhaps with a password: never shown. null or left out = the folder. */
   database?: string | null;
+  /**
+   * What was typed to name the place, as advised commands repeat it: ` --storage-dir data`. Of a database no URL is in it.
+   * Left out = nothing was.
+   */
+  typedPlace?: string;
 };
 
 /** What `export` is asked to do. */

@@ -1,6 +1,7 @@
 import { failureAdvice } from '../core/failure-advice.ts';
 import { Histogram } from '../core/histogram.ts';
 import type { KeySnapshot } from '../core/key-snapshot.ts';
+import { adviceFor, type NamedRun } from '../core/run-command.ts';
 import type { CompletenessSummary, HostSummary, Summary } from '../core/summary.ts';
 import { noTime, PHASES } from '../core/timings.ts';
 import type { FailureGroup } from './failure-groups.ts';
@@ -27,11 +28,14 @@ export type SummaryFacts = {
   workers?: Summary['workers'];
   diagnosis?: Summary['diagnosis'];
   exports?: readonly string[];
+  /** As in RunPlace: for the commands it advises. */
+  typedPlace?: string | undefined;
 };
 
 /** Puts together what a run has done: every field of the summary, null where nothing is known. */
 export function buildSummary(facts: SummaryFacts): Summary {
   const { recorder } = facts;
+  const named = { run: recorder.run, typedPlace: facts.typedPlace };
   const hosts = Object.entries(recorder.hosts);
   const records = hosts.map(([, record]) => record);
   const limits = hostLimits(facts);
@@ -49,7 +53,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
       notModified: total(records, (record) => record.statuses['304'] ?? 0),
     },
     skipped: { ...(facts.skipReasons ?? recorder.skipped) },
-    failures: recorder.failures.map(withAdvice),
+    failures: recorder.failures.map((group) => withAdvice(group, named)),
     records: Object.fromEntries(facts.datasets.map(({ name, count }) => [name, count])),
     invalid: facts.datasets.find(({ name }) => name === 'invalid')?.count ?? 0,
     requestsPerSecond,
@@ -66,7 +70,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     completeness: facts.completeness ?? null,
     drift: facts.drift ?? null,
     workers: facts.workers ?? null,
-    diagnosis: facts.diagnosis ?? null,
+    diagnosis: facts.diagnosis?.map((one) => ({ ...one, advice: adviceFor(named, one.advice) })) ?? null,
     exports: [...(facts.exports ?? [])],
   };
 }
@@ -75,8 +79,8 @@ function pickCounts({ total, succeeded, failed, skipped, pending }: SummaryFacts
   return { total, succeeded, failed, skipped, pending };
 }
 
-function withAdvice(group: FailureGroup): Summary['failures'][number] {
-  return { ...group, advice: failureAdvice(group.code) };
+function withAdvice(group: FailureGroup, named: NamedRun): Summary['failures'][number] {
+  return { ...group, advice: adviceFor(named, failureAdvice(group.code)) };
 }
 
 /** What the governor says now, over what it last said of hosts it has since forgotten. */

@@ -46,6 +46,18 @@ describe('the job of crawl', () => {
     });
   });
 
+  test('keeps how the place of the run was typed, but for the URL of a database', async () => {
+    expect(await job(['https://a.b/'], { env: { CRAWLEE_STORAGE_DIR: 'data' } })).not.toHaveProperty('typedPlace');
+    const made = await job([
+      'https://a.b/',
+      '--storage-dir',
+      'my data',
+      '--database',
+      'postgres://me:secret@db/crawls',
+    ]);
+    expect(made).toMatchObject({ typedPlace: " --storage-dir 'my data' --database URL" });
+  });
+
   test('takes every option to the key it sets', async () => {
     const argv =
       '--run nightly --storage-dir data --fresh --durability full --max-concurrency 7 --max-concurrency-per-host 3 ' +

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { adviceFor } from '../../core/run-command.ts';
 import type { CompletenessSummary, HostSummary } from '../../core/summary.ts';
 import { driftText, incrementFacts } from '../completeness-text.ts';
 import type { DatasetProfile } from '../dataset-profile.ts';
@@ -70,7 +71,7 @@ ${message !== undefined && html`<p>${message}</p>`}<p>${withCode(advice)}</p><p>
   )}</ul></section>`;
 }
 
-export function completenessSection({ summary: { completeness } }: ReportData): Markup | null {
+export function completenessSection({ summary: { run, completeness } }: ReportData): Markup | null {
   if (completeness === null || completeness.length === 0) return null;
   const heads = ['Declared', 'Fetched', 'Duplicates', 'Gaps', 'Suspected shifts'];
   return html`<section aria-labelledby="completeness"><h2 id="completeness">Completeness</h2>
@@ -83,14 +84,14 @@ ${table(
 ${[fetched, duplicates, gaps, suspectedShifts].map((count) => html`<td class="n">${formatCount(count)}</td>`)}</tr>`;
   }),
 )}
-${completeness.flatMap(notesOf).map((note) => html`<p class="note">${note}</p>`)}</section>`;
+${completeness.flatMap((one) => notesOf(one, run)).map((note) => html`<p class="note">${withCode(note)}</p>`)}</section>`;
 }
 
-function notesOf({ resource, failed = 0, records, increment }: CompletenessSummary): string[] {
+function notesOf({ resource, failed = 0, records, increment }: CompletenessSummary, run: string): string[] {
   const { outside = 0, discarded = 0, drifted = 0 } = records ?? {};
   return [
     failed > 0 &&
-      `${resource}: ${formatCount(failed)} ${failed === 1 ? 'request' : 'requests'} failed: retry-failed puts them back.`,
+      `${resource}: ${formatCount(failed)} ${failed === 1 ? 'request' : 'requests'} failed: ${adviceFor({ run }, 'retry-failed puts them back.')}`,
     outside > 0 && `${resource}: ${formatCount(outside)} outside of the increment, left out.`,
     discarded > 0 && `${resource}: ${formatCount(discarded)} dropped as they do not fit the schema.`,
     drifted > 0 && `${resource}: ${formatCount(drifted)} kept though they do not fit the schema.`,
