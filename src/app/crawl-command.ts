@@ -2,6 +2,7 @@ import { completenessOf } from '../api/finish-api.ts';
 import type { CommandContext } from '../app-commands.ts';
 import type { CrawlJob } from '../config/crawl-job.ts';
 import type { Ports } from '../core/ports.ts';
+import { runCommand } from '../core/run-command.ts';
 import type { Summary } from '../core/summary.ts';
 import { BUNDLED_PRACTICE_API } from '../practice-api/options.ts';
 import type { PracticeApi } from '../practice-api/start-practice-api.ts';
@@ -49,6 +50,7 @@ export async function crawl(asked: CrawlJob, context: CommandContext): Promise<{
     const { prepared, ownFiles } = await prepare(asked, { routes, context, isPractice: practiceApi !== null });
     try {
       if (isOverAlready(prepared)) return await sayItIsOver(prepared, context);
+      await checkRemembered(prepared, ownFiles);
       return await crawlPrepared(prepared, { routes, context, ownFiles, practiceApiUrl, live });
     } finally {
       await prepared.seat?.stop();
@@ -103,6 +105,12 @@ async function prepare(
       ? await prepareRun(job, fingerprint, ports)
       : await prepareSharedRun({ job, address, ports, signal }, fingerprint);
   return { prepared, ownFiles };
+}
+
+/** Files that a resumed run remembers are known only when it is open. */
+async function checkRemembered(prepared: PreparedRun, own: ReadonlySet<string>): Promise<void> {
+  const { outputs, force, exportAtEnd } = prepared.job;
+  if (exportAtEnd && isOwnProcess(prepared)) await checkOutputs({ outputs, own, force });
 }
 
 type Beginning = { practiceApiUrl: string | null; ownFiles: ReadonlySet<string>; live: LivePage | null };
@@ -193,7 +201,7 @@ async function followOutputs(
   const { job, meta, run } = prepared;
   const isOwn = isOwnProcess(prepared);
   return FollowedOutputs.of({
-    outputs: isOwn ? job.outputs : [],
+    outputs: isOwn && job.exportAtEnd ? job.outputs : [],
     dataset: job.input.dataset,
     store: run.store,
     own,
@@ -306,7 +314,7 @@ function tell(
     log.warn('All URLs were skipped: robots.txt forbids them. If you may fetch them all the same: --ignore-robots.');
   if (summary.invalid > 0)
     log.warn(`${summary.invalid} records did not fit their schema and are in dataset "invalid", whole.`);
-  const resume = `millrace crawl --run ${job.run}`;
+  const resume = runCommand('crawl', job);
   if (end.wasInterrupted)
     log.warn(`Stopped. All that was done is saved; ${requests.pending} requests are left. Go on: ${resume}`);
   else if (summary.state === 'incomplete')

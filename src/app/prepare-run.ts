@@ -3,8 +3,10 @@ import { resumeInput } from '../config/load-input.ts';
 import { secretsStillMissing, storableDocument } from '../config/storable-document.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Ports } from '../core/ports.ts';
+import { runCommand } from '../core/run-command.ts';
 import { moveToPrevious, type OpenRun, openRun, runExists } from '../storage/runs.ts';
 import { carriedOver } from './carried-over.ts';
+import { outputsOfResumed, outputsToRemember, withOutputsOf } from './remembered-outputs.ts';
 import type { WorkRun } from './run-access.ts';
 import { loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
 import type { SharedSeat } from './shared-seat.ts';
@@ -43,7 +45,9 @@ export async function prepareRun(
     const stored = await loadMeta(run.store.values);
     if (stored === null || mustBeginAnew(job, stored)) return await beginAnew(job, { run, stored, wanted, ports });
     if (wanted !== null && wanted !== stored.fingerprint) throw otherInput(job);
-    return { run, meta: stored, job: resumedJob(job, stored), isResumed: true };
+    const meta = job.join ? stored : withOutputsOf(job, stored);
+    if (meta !== stored) await saveMeta(run.store.values, meta);
+    return { run, meta, job: resumedJob(job, stored), isResumed: true };
   } catch (error) {
     await run.close();
     throw error;
@@ -90,6 +94,7 @@ export function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'f
     baseDir,
     inputs,
     exports,
+    ...outputsToRemember(job),
     ...(job.refresh ? { refresh: true as const } : {}),
     ...(job.samplePages === null ? {} : { samplePages: job.samplePages }),
   };
@@ -101,13 +106,13 @@ export function metaOf(job: CrawlJob, { fingerprint, exports }: Pick<RunMeta, 'f
  */
 export function resumedJob(job: CrawlJob, stored: RunMeta): CrawlJob {
   // A job that names its input anew brings its secrets along.
-  const refresh = job.refresh || stored.refresh === true;
-  if (job.source !== 'resume') return { ...job, source: stored.source, refresh };
+  const kept = { refresh: job.refresh || stored.refresh === true, ...outputsOfResumed(job, stored) };
+  if (job.source !== 'resume') return { ...job, source: stored.source, ...kept };
   const missing = secretsStillMissing(stored.missingSecrets, job.overrides);
   if (missing.length > 0) throw new UsageError(missing.map((path) => secretMissing(job.run, path)));
   const loaded = resumeInput(stored.document, job.overrides);
   const { source, baseDir, inputs, samplePages = null } = stored;
-  return { ...job, ...loaded, source, baseDir, inputs, samplePages, refresh };
+  return { ...job, ...loaded, source, baseDir, inputs, samplePages, ...kept };
 }
 
 function secretMissing(run: string, path: string): string {
@@ -120,8 +125,9 @@ function noSuchRun({ run, storageDir }: CrawlJob): UsageError {
   );
 }
 
-export function otherInput({ run }: CrawlJob): UsageError {
+export function otherInput(job: CrawlJob): UsageError {
+  const { run } = job;
   return new UsageError(
-    `Run "${run}" is unfinished and was begun with another input. Resume it (\`millrace crawl --run ${run}\`), give this one a name of its own (--run NAME), or begin anew (--fresh; the unfinished one is kept as ${run}.previous).`,
+    `Run "${run}" is unfinished and was begun with another input. Resume it (\`${runCommand('crawl', job)}\`), give this one a name of its own (--run NAME), or begin anew (--fresh; the unfinished one is kept as ${run}.previous).`,
   );
 }

@@ -13,6 +13,7 @@ import {
 import { carriedOver } from './carried-over.ts';
 import { noSuchRun } from './existing-run.ts';
 import { metaOf, otherInput, type PreparedRun, resumedJob } from './prepare-run.ts';
+import { withOutputsOf } from './remembered-outputs.ts';
 import { loadMeta, type RunMeta, saveMeta } from './run-meta.ts';
 import { SharedSeat } from './shared-seat.ts';
 
@@ -48,6 +49,7 @@ export async function prepareSharedRun(asked: Asked, fingerprint: () => Promise<
     }
     if (stored === null) return await begin(asked, seated, wanted ?? '', null);
     const prepared = joined(asked, seated, stored, wanted);
+    if (prepared.meta !== stored) await saveMeta(seated.run.store.values, prepared.meta);
     if (seated.seat.isLead && !stored.isFinished) await seated.run.store.values.delete(ENDED_BY_LEAD_KEY);
     return prepared;
   } catch (error) {
@@ -101,7 +103,11 @@ async function begin(asked: Asked, seated: Seated, wanted: string, stored: RunMe
 
 function joined({ job }: Asked, { run, seat }: Seated, stored: RunMeta, wanted: string | null): PreparedRun {
   if (wanted !== null && wanted !== stored.fingerprint) throw otherInput(job);
-  return { run, meta: stored, job: resumedJob(job, stored), isResumed: true, seat };
+  const resumed = resumedJob(job, stored);
+  if (seat.isLead) return { run, meta: withOutputsOf(job, stored), job: resumed, isResumed: true, seat };
+  // The files are the lead's, perhaps on another machine: should the lead pass to this one, it writes its own.
+  const { outputs, csv, force } = job;
+  return { run, meta: stored, job: { ...resumed, outputs, csv, force }, isResumed: true, seat };
 }
 
 /** A worker may be started before the crawl. */

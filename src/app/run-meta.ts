@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CrawlJob, SourceSpec } from '../config/crawl-job.ts';
+import type { CrawlJob, CsvSpec, OutputSpec, SourceSpec } from '../config/crawl-job.ts';
 import type { InputDocument } from '../config/input-schema.ts';
 import type { ValueStore } from '../storage/store.ts';
 
@@ -22,6 +22,8 @@ export type RunMeta = {
   samplePages?: number;
   /** Absolute paths of files that are the run's own: they may be replaced. */
   exports: string[];
+  /** Files asked for by --output, with the options they are written by; left out = those of the run's own folder. */
+  outputs?: { files: readonly OutputSpec[]; csv: CsvSpec; force: boolean };
 };
 
 /** How far the sources have been read; kept apart, as it changes with every batch. */
