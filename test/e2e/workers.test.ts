@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -44,6 +46,12 @@ function writeUrls(server: LimitedServer, count: number): Promise<string> {
 
 async function untilSeen(server: LimitedServer, count: number): Promise<void> {
   while (server.seen.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** The `path` of each body in a JSON Lines file. */
+async function pathsIn(name: string): Promise<string[]> {
+  const lines = (await readFile(join(place.folder, name), 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => (JSON.parse(line) as { data: { path: string } }).data.path);
 }
 
 const answered = (server: LimitedServer) => server.seen.filter(({ status }) => status === 200);
@@ -117,6 +125,26 @@ describe('a shared run', () => {
     const records = await place.records<Row>(run);
     await server.close();
     expect(records.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  });
+
+  test('remembers its files: retry-failed by whoever leads completes them', async () => {
+    let isBroken = true;
+    const { serve } = await import('../fixtures/servers/serve.ts');
+    const server = await serve(({ path }) =>
+      path.endsWith('/7') && isBroken ? { status: 404 } : { status: 200, body: JSON.stringify({ path }) },
+    );
+    await place.write(`${run}.txt`, Array.from({ length: 10 }, (_, i) => `${server.url}/items/${i}`).join('\n'));
+    const file = `${run}.jsonl`;
+    const first = await start(['crawl', `${run}.txt`, '--output', file]).finished;
+    expect(first.code, first.stderr).toBe(3);
+    expect(await pathsIn(file)).toHaveLength(9);
+    isBroken = false;
+    const retried = await start(['retry-failed']).finished;
+    await server.close();
+    expect(retried.code, retried.stderr).toBe(0);
+    expect((await pathsIn(file)).sort()).toEqual(Array.from({ length: 10 }, (_, i) => `/items/${i}`));
+    const files = [file, `${run}.failures.jsonl`].map((name) => join(place.folder, name));
+    expect(summaryOf(retried).exports).toEqual(files);
   });
 
   test('refuses another input, and begins anew when asked to, keeping the one before', async () => {
