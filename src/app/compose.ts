@@ -202,6 +202,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     slots,
     crawlDelayMs,
     close: async () => {
+      recorder.end();
       robots.close();
       await limits?.stop();
       try {

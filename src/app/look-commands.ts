@@ -6,7 +6,6 @@ import { UsageError } from '../core/errors.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Summary } from '../core/summary.ts';
 import { ExportProgress } from '../report/export-progress.ts';
-import { printSummary } from '../report/print-summary.ts';
 import { createRecorder, type RecorderState } from '../report/recorder.ts';
 import { buildSummary } from '../report/summary.ts';
 import { runPaths } from '../storage/runs.ts';
@@ -78,13 +77,11 @@ async function endFollowing(
   }
 }
 
-/** `millrace status`: from counters, whether or not somebody works on the run. */
+/** `millrace status`: from counters, whether or not somebody works on the run. Showing it is the caller's. */
 export const runStatus: AppCommands['runStatus'] = async (job: StatusJob, context) => {
   const { store, meta } = await look(job, context);
   try {
-    const summary = await summaryFromStore(job, { store, meta, context });
-    if (!job.json) context.area.print(`${printSummary(summary, { color: context.color })}\n`);
-    return summary;
+    return await summaryFromStore(job, { store, meta, context });
   } finally {
     await store.close();
   }

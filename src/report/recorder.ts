@@ -85,6 +85,7 @@ export class Recorder {
   readonly #earlierConnections: ConnectionCounts;
   #connections: ConnectionCounts = { opened: 0, requests: 0, http2Requests: 0, waiting: 0 };
   #tickedMs: number;
+  #endedMs: number | null = null;
 
   constructor(clock: Ports['clock'], state: RecorderState) {
     this.#clock = clock;
@@ -167,7 +168,12 @@ export class Recorder {
 
   /** Crawling time so far, all processes of the run together, ms. */
   activeMs(): number {
-    return this.#earlierMs + this.#clock.nowMs() - this.#beganMs;
+    return this.#endedMs ?? this.#earlierMs + this.#clock.nowMs() - this.#beganMs;
+  }
+
+  /** The crawl is over: what is said of it from now on tells of the same time, however long files take to write. */
+  end(): void {
+    this.#endedMs = this.activeMs();
   }
 
   /** The hosts' records as they are now, to read from; those of the most requests are kept apart. */

@@ -190,6 +190,37 @@ describe('a signal', () => {
   });
 });
 
+describe('status', () => {
+  test('says once, on stdout, what the end of the crawl said', async () => {
+    const { url } = await slowServer(5);
+    const cwd = emptyFolder();
+    const crawl = await run([`${url}/1`, '--json', ...QUICK], { cwd });
+    const told = JSON.parse(crawl.stdout) as Summary;
+    const status = await run(['status'], { cwd });
+    expect(status.stdout.match(/^Run default finished in /gm)).toHaveLength(1);
+    expect(status.stderr).toBe('');
+    const { durationSecs, requestsPerSecond, statusCodes } = told;
+    expect(JSON.parse((await run(['status', '--json'], { cwd })).stdout)).toMatchObject({
+      durationSecs,
+      requestsPerSecond,
+      statusCodes,
+    });
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a folder that the system does not make', () => {
+  test('ends an export with what the system said', async () => {
+    const { url } = await slowServer(0);
+    const cwd = emptyFolder();
+    expect((await run([`${url}/1`, ...QUICK], { cwd })).code).toBe(0);
+    const ended = await run(['export', '--output', '/proc/none/x.csv'], { cwd });
+    expect(ended.code).toBe(1);
+    expect(messages(ended)).toContain(
+      "/proc/none: the system does not create it (ENOENT: no such file or directory, mkdir '/proc/none')",
+    );
+  });
+});
+
 describe('stdout', () => {
   test('that nobody reads any more is no reason to complain', async () => {
     const { child, ended } = start(['crawl', '--help']);
