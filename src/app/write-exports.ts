@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { CsvSpec, OutputFormatSpec, OutputSpec } from '../config/crawl-job.ts';
 import { FAILURES_DATASET, INVALID_DATASET } from '../crawl/failure-record.ts';
-import { checkDestination } from '../export/destination.ts';
+import { checkDestination, writeProblem } from '../export/destination.ts';
 import { exportDataset } from '../export/export-dataset.ts';
 import { STDOUT } from '../export/export-format.ts';
 import { rowsByPage } from '../export/rows.ts';
@@ -72,7 +73,7 @@ async function writeOne(request: ExportRequest, { dataset, output }: Plan, count
   const { datasets, own, force, stdout, signal, csv, fields, limit, progress } = request;
   const isFile = output.path !== STDOUT;
   if (isFile) {
-    await mkdir(dirname(output.path), { recursive: true });
+    await makeFolder(dirname(output.path));
     await request.beforeFile(resolve(output.path));
   }
   // Rows and a progress line on the same terminal would mix.
@@ -90,6 +91,21 @@ async function writeOne(request: ExportRequest, { dataset, output }: Plan, count
     ...(isShown ? { onProgress: (rows) => progress.rows(rows) } : {}),
   });
   if (isFile) request.onFile(resolve(output.path));
+}
+
+/**
+ * Makes a folder, and those above it. Step by step: Node's own `recursive` never ends where the system says ENOENT
+ * though the folder above is there, as in /proc.
+ */
+async function makeFolder(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) await makeFolder(dirname(folder));
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    // Somebody else was quicker; a file of that name is met by the writing itself.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw writeProblem(error, folder);
+  }
 }
 
 function ownPlans({ folder, formats }: ExportRequest, datasets: readonly string[]): Plan[] {

@@ -1,11 +1,11 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { type FileHandle, link, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { systemClock } from '../core/clock.ts';
-import { EnvironmentError, UsageError } from '../core/errors.ts';
+import { EnvironmentError, messageOf, UsageError } from '../core/errors.ts';
 import { randomHex } from '../core/random.ts';
 import { STDOUT } from './export-format.ts';
 
@@ -181,8 +181,16 @@ export function writeProblem(error: unknown, place: string, outcome: WriteOutcom
   const code = codeOf(error) ?? '';
   const lack = LACKS[code];
   const message =
-    lack === undefined ? MESSAGES[code] : `${lack}; ${outcome.left}${code in FULL ? `. ${outcome.next}` : ''}`;
+    lack === undefined
+      ? refusalOf(error, { code, place })
+      : `${lack}; ${outcome.left}${code in FULL ? `. ${outcome.next}` : ''}`;
   return message === undefined ? error : new EnvironmentError(`${place}: ${message}`, { cause: error });
+}
+
+function refusalOf(error: unknown, { code, place }: { code: string; place: string }): string | undefined {
+  // Where the folder is there, as in /proc, only the system knows what it means.
+  if (code === 'ENOENT' && existsSync(dirname(place))) return `the system does not create it (${messageOf(error)})`;
+  return MESSAGES[code];
 }
 
 const FULL: Readonly<Record<string, string>> = {

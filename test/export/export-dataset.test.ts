@@ -148,6 +148,15 @@ describe('files', () => {
     await expect(exportTo('none/x.csv')).rejects.toThrow('the folder does not exist');
   });
 
+  test.skipIf(process.platform !== 'linux')(
+    'what the system refuses in a folder that is there is told as it said it',
+    async () => {
+      await expect(exportTo('x.csv', { destination: { path: '/proc/x.csv' } })).rejects.toThrow(
+        /^\/proc\/x\.csv: the system does not create it \(ENOENT: no such file or directory, open '\/proc\/\.x\.csv\./,
+      );
+    },
+  );
+
   test('a full disk is a clear message', async () => {
     await expect(exportTo('x.csv', { destination: { path: '/dev/full' }, format: 'csv' })).rejects.toThrow(
       /\/dev\/full: the disk is full/,
