@@ -174,6 +174,15 @@ export class Timeline {
   }
 }
 
+/**
+ * @returns requests/s of the fullest bucket of one host: of a second while the crawl is short, of a longer time later;
+ *   0 where the host is not charted
+ */
+export function highestRps({ widthMs, hosts }: TimelineState, host: string): number {
+  const counts = hosts[host]?.attempts ?? [];
+  return (counts.reduce((most, count) => Math.max(most, count ?? 0), 0) * 1_000) / widthMs;
+}
+
 function pairs<Value>(
   values: readonly (Value | undefined)[],
   length: number,

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { KeySnapshot } from '../../src/core/key-snapshot.ts';
 import { noTime, type Timings } from '../../src/core/timings.ts';
 import { OTHER_HOSTS } from '../../src/report/failure-groups.ts';
 import type { Attempt } from '../../src/report/host-record.ts';
 import { createRecorder, type Recorder, type RecorderState } from '../../src/report/recorder.ts';
 import { buildSummary } from '../../src/report/summary.ts';
-import { Timeline } from '../../src/report/timeline.ts';
+import { highestRps, Timeline } from '../../src/report/timeline.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 
 const HOST = 'api.example.com';
@@ -114,6 +114,16 @@ function connections(count: number) {
   return { opened: count, requests: count, http2Requests: 0, waiting: 0 };
 }
 
+test('after the end of the crawl its time stands still, so that whoever asks later is told the same', async () => {
+  const { clock, recorder } = started();
+  await clock.advance(5_000);
+  recorder.end();
+  await clock.advance(2_000);
+  expect(recorder.activeMs()).toBe(5_000);
+  recorder.end();
+  expect(recorder.toState().activeMs).toBe(5_000);
+});
+
 test('a state of another version is not used', async () => {
   const clock = new FakeClock();
   const state = {
@@ -218,6 +228,16 @@ const limits = {
   rateLimited: 0,
 };
 
+test('the highest rate of a host is that of its fullest bucket, a short last one not made more of', async () => {
+  const timeline = new Timeline();
+  for (const [second, count] of [3, 40, 12].entries())
+    for (let index = 0; index < count; index++) timeline.attempt(second * 1_000, HOST);
+  timeline.attempt(0, 'other.example.com');
+  expect(highestRps(timeline.toState(), HOST)).toBe(40);
+  expect(highestRps(timeline.toState(), 'other.example.com')).toBe(1);
+  expect(highestRps(timeline.toState(), 'none.example.com')).toBe(0);
+});
+
 test('a bucket that has only just begun does not show a wild rate', async () => {
   const timeline = new Timeline();
   timeline.attempt(1_000, HOST);
@@ -306,6 +326,47 @@ test('the summary has every field of the design, from exact counts of the store 
     workers: null,
     diagnosis: null,
     exports: ['a.csv'],
+  });
+});
+
+describe('a summary whose store counts more than was recorded, as after a kill', () => {
+  const summaryWith = (recorder: Recorder, queue: { succeeded: number; failed: number; skipped: number }) =>
+    buildSummary({
+      recorder: recorder.toState(),
+      state: 'interrupted',
+      queue: { total: 1_000, pending: 0, ...queue },
+      datasets: [],
+      snapshots: [],
+      maxConcurrency: 100,
+      hostConcurrency: () => 50,
+    });
+  const record = (recorder: Recorder, result: 'succeeded' | 'failed' | 'skipped', count: number) => {
+    for (let index = 0; index < count; index++)
+      recorder.handled({ host: HOST, result, code: 'HTTP_404', url: 'https://x/' });
+  };
+
+  test('tells how many requests its figures leave out', async () => {
+    const { clock, recorder } = started();
+    record(recorder, 'succeeded', 563);
+    record(recorder, 'failed', 2);
+    await clock.advance(1_000);
+    const summary = summaryWith(recorder, { succeeded: 600, failed: 4, skipped: 2 });
+    expect(summary.unrecorded).toBe(37 + 2);
+    expect(summary.requestsPerSecond).toBe(565);
+  });
+
+  test('leaves out none where failures have been mended since', () => {
+    const { recorder } = started();
+    record(recorder, 'failed', 5);
+    record(recorder, 'succeeded', 5);
+    expect(summaryWith(recorder, { succeeded: 5, failed: 0, skipped: 0 })).not.toHaveProperty('unrecorded');
+  });
+
+  test('has no rate where nothing was recorded', async () => {
+    const { clock, recorder } = started();
+    await clock.advance(1_000);
+    const summary = summaryWith(recorder, { succeeded: 600, failed: 0, skipped: 0 });
+    expect(summary).toMatchObject({ unrecorded: 600, requestsPerSecond: null, achievedShare: null });
   });
 });
 

@@ -276,6 +276,12 @@ describe('the search for the limit', () => {
     expect(finding(await diagnosisOf(SEARCHING), 'search for the limit')?.advice).toContain('--no-discovery');
   });
 
+  test('tells the highest rate that was not refused, not the mean', async () => {
+    // All 500 came in the first of the ten seconds.
+    const found = finding(await diagnosisOf(SEARCHING), 'search for the limit');
+    expect(found?.evidence).toMatch(/it refused nothing up to 500\/s\.$/);
+  });
+
   test('gives no advice where the server fails or refuses', async () => {
     const failed = { status: 500, failure: null, count: 50, retries: 50 };
     expect(advised(await diagnosisOf({ ...SEARCHING, failed }))).not.toContain('search for the limit');

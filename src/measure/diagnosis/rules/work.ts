@@ -1,5 +1,6 @@
 import { failureAdvice } from '../../../core/failure-advice.ts';
 import { formatNumber, formatShare } from '../../../report/format.ts';
+import { highestRps } from '../../../report/timeline.ts';
 import type { HostFacts } from '../facts.ts';
 import { NOTABLE_SHARE, type Rule, setting } from '../rule.ts';
 
@@ -29,12 +30,13 @@ function mostFrequentFailure({ failures, statuses }: HostFacts): [string, number
 }
 
 /** The crawl was over before the host's limit was known. */
-export const discovery: Rule = ({ host, part }) => {
+export const discovery: Rule = ({ host, part, facts }) => {
   if (host === null || part.share < NOTABLE_SHARE || host.limited > 0) return null;
   if (host.answered < host.attempts * HEALTHY_SHARE) return null;
+  const reachedRps = Math.max(highestRps(facts.recorder.timeline, host.host), host.requestsPerSecond);
   return {
     bottleneck: 'search for the limit',
-    evidence: `For ${formatShare(part.share)} of the slot-time it was still being found out what ${host.host} takes; it refused nothing up to ${formatNumber(host.requestsPerSecond)}/s.`,
+    evidence: `For ${formatShare(part.share)} of the slot-time it was still being found out what ${host.host} takes; it refused nothing up to ${formatNumber(reachedRps)}/s.`,
     advice: `If you know what it allows, set ${setting(host, 'requestsPerSecond')}; with --no-discovery a crawl starts at full speed.`,
   };
 };
