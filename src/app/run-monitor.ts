@@ -9,6 +9,10 @@ import { SlotWatch } from './slot-watch.ts';
 const EVERY_MS = 250;
 const SHARED_EVERY_MS = SECOND_MS;
 const SAVE_EVERY_MS = 5 * SECOND_MS;
+// Some kilobytes for each host: of many it is written less often.
+const MANY_HOSTS = 50;
+// The record of a long crawl is larger, and that of its last second matters less.
+const LOST_SHARE = 0.01;
 // A share says nothing of the first few.
 const LEAST_HANDLED_FOR_SHARE = 100;
 
@@ -34,6 +38,7 @@ export class RunMonitor {
   #before: QueueCounts | null = null;
   #snapshots: KeySnapshot[] = [];
   #savedAtMs: number;
+  #persistedAtMs: number;
   #cancel: () => void = () => {};
   #looking: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -43,6 +48,7 @@ export class RunMonitor {
     this.#slotWatch = new SlotWatch(options.composition, options.input);
     this.#startedMs = options.ports.clock.nowMs();
     this.#savedAtMs = this.#startedMs;
+    this.#persistedAtMs = this.#startedMs;
   }
 
   get counts(): QueueCounts {
@@ -55,6 +61,8 @@ export class RunMonitor {
 
   async start(): Promise<void> {
     await this.#look();
+    // When it began is known from then on, however soon it is killed.
+    await this.#saveRecord(this.#startedMs);
     this.#arm();
   }
 
@@ -95,7 +103,9 @@ export class RunMonitor {
       idleForMs: this.#idleForMs(),
     });
     if (reason !== null) this.#options.onLimit(reason);
-    if (nowMs - this.#savedAtMs >= SAVE_EVERY_MS) await this.#save(nowMs);
+    const saveEveryMs = recordEveryMs({ hosts: recorder.hosts().size, activeMs: recorder.activeMs() });
+    if (nowMs - this.#savedAtMs >= saveEveryMs) await this.#saveRecord(nowMs);
+    if (nowMs - this.#persistedAtMs >= SAVE_EVERY_MS) await this.#persistSessions(nowMs);
   }
 
   /** How long nothing can be sent, as far as is known now; 0 while something is under way. */
@@ -106,18 +116,27 @@ export class RunMonitor {
     return atMs === null ? 0 : Math.max(0, atMs - ports.clock.nowMs());
   }
 
-  async #save(nowMs: number): Promise<void> {
-    const { composition, store } = this.#options;
+  async #saveRecord(nowMs: number): Promise<void> {
+    const { composition, store, isJoiner } = this.#options;
     this.#savedAtMs = nowMs;
-    if (!this.#options.isJoiner) {
-      await store.values.set(RECORDER_KEY, composition.recorder.toState());
-      await store.values.set(SLOTS_KEY, composition.slots.toState());
-    }
-    await composition.sessions.persist();
+    if (isJoiner) return;
+    await store.values.set(RECORDER_KEY, composition.recorder.toState());
+    await store.values.set(SLOTS_KEY, composition.slots.toState());
+  }
+
+  async #persistSessions(nowMs: number): Promise<void> {
+    this.#persistedAtMs = nowMs;
+    await this.#options.composition.sessions.persist();
   }
 }
 
 const HOSTS_LOOKED_AT = 100;
+
+/** @returns how often what is recorded of the crawl is written: a process that is killed loses what came since, ms */
+export function recordEveryMs({ hosts, activeMs }: { hosts: number; activeMs: number }): number {
+  if (hosts > MANY_HOSTS) return SAVE_EVERY_MS;
+  return Math.min(SAVE_EVERY_MS, Math.max(SECOND_MS, activeMs * LOST_SHARE));
+}
 
 /**
  * @param now.failed and succeeded: by this process

@@ -15,6 +15,11 @@ export type Summary = {
     retries: number;
     notModified: number;
   };
+  /**
+   * Requests of the counts above that the figures below (rate, statuses, latency, times, hosts) leave out: what is kept of
+   * them is written every second (every fifth of a long crawl), and lost with a process that is killed. Left out = none.
+   */
+  unrecorded?: number;
   skipped: Record<string, number>;
   /** `message` is what was said of the example; left out while the crawl runs. */
   failures: { code: string; host: string; count: number; example: string; message?: string; advice: string }[];

@@ -2,15 +2,17 @@ import type { HostSummary, Summary } from '../core/summary.ts';
 import { PHASES, type Timings } from '../core/timings.ts';
 import { completenessFacts, driftText } from './completeness-text.ts';
 import { formatCount, formatDuration, formatMs, formatNumber, formatShare } from './format.ts';
+import { possibleRate } from './possible-rate.ts';
 import { clip, clipMiddle, type Painter, painter, type Style, widthOf } from './terminal.ts';
+import { unrecordedNote } from './unrecorded.ts';
 
 export type PrintOptions = { color: boolean; columns?: number };
 
 const LABEL_COLUMNS = 11;
 const BAR_COLUMNS = 30;
 // 80 with the spaces between: a million requests, "1,234/s" and "0.596 ms" have room.
-const HOST_COLUMNS = 27;
-const CELL_COLUMNS = [9, 6, 6, 8, 9, 9];
+const HOST_COLUMNS = 26;
+const CELL_COLUMNS = [9, 6, 7, 8, 9, 9];
 const MOST_HOSTS = 10;
 const MOST_FAILURES = 8;
 const MOST_RESOURCES = 20;
@@ -34,6 +36,7 @@ export function printSummary(summary: Summary, { color, columns = 80 }: PrintOpt
   const paint = painter(color);
   const sections = [
     headline(summary, paint),
+    unrecorded(summary, paint, columns),
     facts(summary, paint, columns),
     timeShares(summary, paint),
     hostTable(summary, paint),
@@ -56,10 +59,21 @@ const STATE_STYLES: Record<Summary['state'], Style> = {
   interrupted: 'yellow',
 };
 
-function headline({ run, state, durationSecs, requests }: Summary, paint: Painter): string[] {
-  const word = state === 'running' ? 'running for' : state === 'finished' ? 'finished in' : `${state} after`;
+function headline(
+  { run, state, durationSecs, requests, requestsPerSecond, unrecorded = 0 }: Summary,
+  paint: Painter,
+): string[] {
   const left = requests.pending > 0 ? `, ${formatCount(requests.pending)} requests left` : '';
+  // Nothing was recorded of what it did, its time neither.
+  if (unrecorded > 0 && requestsPerSecond === null)
+    return [`Run ${paint('bold', run)} ${paint(STATE_STYLES[state], state)}${left}`];
+  const word = state === 'running' ? 'running for' : state === 'finished' ? 'finished in' : `${state} after`;
   return [`Run ${paint('bold', run)} ${paint(STATE_STYLES[state], word)} ${formatDuration(durationSecs)}${left}`];
+}
+
+function unrecorded(summary: Summary, paint: Painter, columns: number): string[] {
+  const note = unrecordedNote(summary);
+  return note === null ? [] : wrap(note, columns).map((line) => paint('yellow', line));
 }
 
 function facts(summary: Summary, paint: Painter, columns: number): string[] {
@@ -109,11 +123,12 @@ function statusFacts(byStatus: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-function rateFacts({ requestsPerSecond, theoreticalRps, achievedShare, slotUtilisation }: Summary): string {
+function rateFacts(summary: Summary): string {
+  const { requestsPerSecond, slotUtilisation } = summary;
   if (requestsPerSecond === null) return '';
+  const possible = possibleRate(summary);
   const parts = [`${formatNumber(requestsPerSecond)} requests/s`];
-  if (theoreticalRps !== null && achievedShare !== null)
-    parts.push(`${formatShare(achievedShare)} of the ${formatNumber(theoreticalRps)} possible`);
+  if (possible !== null) parts.push(`${formatShare(possible.share)} of the ${formatNumber(possible.rps)} possible`);
   if (slotUtilisation !== null) parts.push(`slots ${formatShare(slotUtilisation)} used`);
   return parts.join(', ');
 }
@@ -148,7 +163,7 @@ function hostTable({ hosts }: Summary, paint: Painter): string[] {
   const rows = Object.entries(hosts).sort(([, a], [, b]) => b.requests - a.requests);
   if (rows.length === 0) return [];
   const more = rows.length - MOST_HOSTS;
-  const head = `${'Host'.padEnd(HOST_COLUMNS)}${cellsOf(['sent', 'failed', '429', 'limit', 'p50', 'p95'])}`;
+  const head = `${'Host'.padEnd(HOST_COLUMNS)}${cellsOf(['sent', 'failed', 'refused', 'limit', 'p50', 'p95'])}`;
   return [
     paint('bold', head),
     ...rows.slice(0, MOST_HOSTS).flatMap(([host, summary]) => hostRows(host, summary, paint)),

@@ -39,7 +39,8 @@ export function buildSummary(facts: SummaryFacts): Summary {
   const hosts = Object.entries(recorder.hosts);
   const records = hosts.map(([, record]) => record);
   const limits = hostLimits(facts);
-  const requestsPerSecond = achievedRps(recorder, records);
+  const requestsPerSecond = achievedRps(facts, records);
+  const unrecorded = unrecordedRequests(facts, records);
   const theoretical = theoreticalRps(ceilings(facts, limits), facts.maxConcurrency);
   return {
     run: recorder.run,
@@ -52,6 +53,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
       retries: total(records, (record) => record.retries),
       notModified: total(records, (record) => record.statuses['304'] ?? 0),
     },
+    ...(unrecorded > 0 ? { unrecorded } : {}),
     skipped: { ...(facts.skipReasons ?? recorder.skipped) },
     failures: recorder.failures.map((group) => withAdvice(group, named)),
     records: Object.fromEntries(facts.datasets.map(({ name, count }) => [name, count])),
@@ -73,6 +75,13 @@ export function buildSummary(facts: SummaryFacts): Summary {
     diagnosis: facts.diagnosis?.map((one) => ({ ...one, advice: adviceFor(named, one.advice) })) ?? null,
     exports: [...(facts.exports ?? [])],
   };
+}
+
+/** A request that failed and later succeeded is recorded as both. */
+function unrecordedRequests({ queue }: SummaryFacts, records: readonly HostRecordState[]): number {
+  const lack = (result: 'succeeded' | 'failed'): number =>
+    Math.max(0, queue[result] - total(records, (record) => record[result]));
+  return lack('succeeded') + lack('failed');
 }
 
 function pickCounts({ total, succeeded, failed, skipped, pending }: SummaryFacts['queue']): SummaryFacts['queue'] {
@@ -102,9 +111,10 @@ function ceilings({ recorder, hostConcurrency }: SummaryFacts, limits: Map<strin
   }));
 }
 
-function achievedRps(recorder: RecorderState, records: readonly HostRecordState[]): number | null {
-  if (recorder.activeMs <= 0) return null;
-  return (total(records, (record) => record.succeeded + record.failed) * 1_000) / recorder.activeMs;
+function achievedRps({ recorder, queue }: SummaryFacts, records: readonly HostRecordState[]): number | null {
+  const handled = total(records, (record) => record.succeeded + record.failed);
+  const isUnknown = handled === 0 && queue.succeeded + queue.failed > 0;
+  return recorder.activeMs <= 0 || isUnknown ? null : (handled * 1_000) / recorder.activeMs;
 }
 
 function statusCodes(records: readonly HostRecordState[]): Record<string, number> {

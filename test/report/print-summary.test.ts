@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HostSummary, Summary } from '../../src/core/summary.ts';
 import { noTime } from '../../src/core/timings.ts';
 import { printSummary } from '../../src/report/print-summary.ts';
@@ -75,8 +75,8 @@ Where a request spent its time
   held back    █████████████████████░░░░░░░░░  70 %
   first byte   █████████░░░░░░░░░░░░░░░░░░░░░  30 %
 
-Host                             sent failed    429    limit       p50       p95
-  api.example.com               2,025     10     25   95.2/s     12 ms     1.4 s
+Host                            sent failed refused    limit       p50       p95
+  api.example.com              2,025     10      25   95.2/s     12 ms     1.4 s
 
 Failures
   10 × HTTP_404  api.example.com
@@ -120,6 +120,53 @@ test('figures of a host stand apart, the widest too', () => {
   const hosts = { 'api.example.com': { ...HOST, requests: 1_234_567, limitRps: 100, latencyMs } };
   const text = printSummary(summaryOf({ hosts }), { color: false });
   expect(text).toMatch(/^ {2}api\.example\.com +1,234,567 +10 +25 +100\/s +0\.596 ms +0\.725 ms$/m);
+});
+
+describe('the share of what is possible', () => {
+  const rateOf = (changes: Partial<Summary>) =>
+    /Rate +(.*)/.exec(printSummary(summaryOf({ slotUtilisation: null, ...changes }), { color: false }))?.[1];
+  const far = { requestsPerSecond: 350, theoreticalRps: 35_598, achievedShare: 350 / 35_598 };
+  const fast = { ...NO_LATENCY, p50: 0.6 };
+
+  test('is left out where it is our own process that limits, or the few seconds the crawl took', () => {
+    expect(rateOf({ ...far, latencyMs: fast })).toBe('350 requests/s');
+    expect(rateOf({ ...far, durationSecs: 2.9 })).toBe('350 requests/s');
+  });
+
+  test('is told where the host takes its time, and where it is near', () => {
+    expect(rateOf(far)).toBe('350 requests/s, 1 % of the 35,598 possible');
+    expect(rateOf({ ...far, latencyMs: { ...fast, p50: 5 } })).toBe('350 requests/s, 1 % of the 35,598 possible');
+    const near = { requestsPerSecond: 10, theoreticalRps: 100, achievedShare: 0.1, latencyMs: fast, durationSecs: 1 };
+    expect(rateOf(near)).toBe('10 requests/s, 10 % of the 100 possible');
+  });
+});
+
+describe('requests that the figures leave out', () => {
+  const line = (changes: Partial<Summary>) =>
+    printSummary(summaryOf({ unrecorded: 37, ...changes }), { color: false, columns: 120 }).split('\n')[2];
+  const worker = { id: 'a', requests: 1, records: 1 };
+
+  test('are told, and why', () => {
+    const told = 'Rate, latency, statuses and hosts leave out 37 requests: ';
+    expect(line({ state: 'interrupted' })).toBe(`${told}their record died with a killed process.`);
+    expect(line({ state: 'running' })).toBe(`${told}their record is written every few seconds.`);
+    expect(line({ workers: [worker, { ...worker, id: 'b' }] })).toBe(`${told}they are those of one worker.`);
+    expect(line({ workers: [worker], unrecorded: 1 })).toBe(
+      'Rate, latency, statuses and hosts leave out 1 request: their record died with a killed process.',
+    );
+  });
+
+  test('take no line where there are none', () => {
+    expect(line({ unrecorded: undefined })).toMatch(/^ {2}Requests /);
+  });
+
+  test('are all there is to tell of a run that was killed before anything was recorded: no duration, no rate', () => {
+    const text = printSummary(summaryOf({ state: 'interrupted', unrecorded: 2_000, requestsPerSecond: null }), {
+      color: false,
+    });
+    expect(text).toMatch(/^Run practice interrupted\n/);
+    expect(text).not.toContain('Rate  ');
+  });
 });
 
 test('parked and given-up hosts, and what would make it faster', () => {

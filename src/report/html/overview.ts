@@ -1,5 +1,7 @@
 import type { Summary } from '../../core/summary.ts';
 import { formatCount, formatDuration, formatMs, formatNumber, formatShare } from '../format.ts';
+import { possibleRate } from '../possible-rate.ts';
+import { unrecordedNote } from '../unrecorded.ts';
 import { html, type Markup } from './markup.ts';
 import type { ReportData } from './report-data.ts';
 
@@ -12,10 +14,12 @@ const STATES: Record<Summary['state'], string> = {
 
 export function overview({ summary, sessions }: ReportData): Markup {
   const { run, state, startedAt, durationSecs } = summary;
+  const note = unrecordedNote(summary);
   const processes = sessions.length > 1 ? `, in ${sessions.length} processes` : '';
   return html`<header>
 <h1>${run} <span class="state ${STATES[state]}">${STATES[state]}</span></h1>
 <p>Started ${utc(startedAt)}, ${formatDuration(durationSecs)} of crawling${processes}</p>
+${note !== null && html`<p class="note">${note}</p>`}
 ${state === 'running' && progress(summary.requests)}
 <dl class="tiles">${tiles(summary)}</dl>
 </header>`;
@@ -67,9 +71,9 @@ function invalidNote({ invalid, records }: Summary): string {
   return invalid > 0 ? `${formatCount(invalid)} invalid` : `${datasets} dataset${datasets === 1 ? '' : 's'}`;
 }
 
-function shareNote({ theoreticalRps, achievedShare }: Summary): string {
-  if (theoreticalRps === null || achievedShare === null) return '';
-  return `${formatShare(achievedShare)} of ${formatNumber(theoreticalRps)} possible`;
+function shareNote(summary: Summary): string {
+  const possible = possibleRate(summary);
+  return possible === null ? '' : `${formatShare(possible.share)} of ${formatNumber(possible.rps)} possible`;
 }
 
 function reuseNote({ reusePercent, http2Percent }: Summary['connections']): string {

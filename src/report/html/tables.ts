@@ -15,7 +15,7 @@ export function hostSection({ summary: { hosts } }: ReportData): Markup | null {
   const rows = Object.entries(hosts).sort(([, a], [, b]) => b.requests - a.requests);
   if (rows.length === 0) return null;
   const more = rows.length - MOST_HOSTS;
-  const heads = ['Requests', 'Failed', '429', 'Limit', 'Slots', 'p50', 'p95', 'p99', 'Base', 'Round trip', 'HTTP'];
+  const heads = ['Requests', 'Failed', 'Refused', 'Limit', 'Slots', 'p50', 'p95', 'p99', 'Base', 'Round trip', 'HTTP'];
   return html`<section aria-labelledby="hosts"><h2 id="hosts">Hosts</h2>
 ${table('Hosts', html`<tr><th scope="col">Host</th>${heads.map((head) => html`<th scope="col" class="n">${head}</th>`)}<th scope="col">State</th></tr>`, rows.slice(0, MOST_HOSTS).map(hostRow))}
 ${more > 0 && html`<p class="note">and ${formatCount(more)} more hosts</p>`}</section>`;

@@ -39,7 +39,7 @@ function throughputSeries({ points, hostSeries }: ReportData): Series[] {
     return [...(single ? [] : [line]), ...(limitRps.some((value) => value !== null) ? [limit] : [])];
   });
   const bad: Series[] = [
-    { name: 'asked for less (429)', values: where(rate('limited')), color: 8, shape: 'line' },
+    { name: 'refused', values: where(rate('limited')), color: 8, shape: 'line' },
     { name: 'failed', values: where(rate('failed')), color: 9, shape: 'line' },
   ];
   return [all, ...hosts, ...bad.filter(({ values }) => values.some((value) => value !== null && value > 0))];

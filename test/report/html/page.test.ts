@@ -54,6 +54,25 @@ test('every part of a full run is there, numbers sound, secrets gone', async () 
   expect(page).toContain('limit of catalogue.shop.example.org');
 });
 
+test('refusals are called so, whatever their status, and requests that the figures leave out are told', async () => {
+  const data = await sampleData({ minutes: 1 });
+  expect(renderMain(data)).toContain('<th scope="col" class="n">Refused</th>');
+  expect(renderMain(data)).not.toContain('leave out');
+  const short = renderMain({ ...data, summary: { ...data.summary, unrecorded: 1_234 } });
+  expect(short).toContain(
+    '<p class="note">Rate, latency, statuses and hosts leave out 1,234 requests: their record died with a killed process.</p>',
+  );
+});
+
+test('the share of what is possible is told where it means something', async () => {
+  const data = await sampleData({ minutes: 1 });
+  const figures = { theoreticalRps: 35_598, achievedShare: 0.01, durationSecs: 60 };
+  const page = (p50: number) =>
+    renderMain({ ...data, summary: { ...data.summary, ...figures, latencyMs: { ...data.summary.latencyMs, p50 } } });
+  expect(page(20)).toContain('of 35,598 possible');
+  expect(page(0.6)).not.toContain('possible');
+});
+
 test('the page refers to nothing outside of it, and allows only its own script', async () => {
   const page = renderReport(await sampleData({ minutes: 1 }));
   expect(page).not.toMatch(/(?:src|href)="(?!data:)/);

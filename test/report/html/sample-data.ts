@@ -39,7 +39,7 @@ export async function sampleData({ minutes = 12, hosts = 3, extra = false } = {}
     summary: buildSummary({
       recorder: recorder.toState(),
       state: 'incomplete',
-      queue: { total: total + 500, succeeded: total - 40, failed: 30, skipped: 10, pending: 500 },
+      queue: countsOf(recorder, { skipped: 10, pending: 500 }),
       datasets: [
         { name: 'products', count: total },
         { name: 'invalid', count: 12 },
@@ -79,6 +79,14 @@ export async function sampleData({ minutes = 12, hosts = 3, extra = false } = {}
     },
     writtenAtMs: clock.wallMs(),
   });
+}
+
+/** What the store would have counted of what the recorder was told. */
+function countsOf(recorder: Recorder, { skipped, pending }: { skipped: number; pending: number }) {
+  const records = [...recorder.hosts().values()];
+  const succeeded = records.reduce((sum, record) => sum + record.succeeded, 0);
+  const failed = records.reduce((sum, record) => sum + record.failed, 0);
+  return { total: succeeded + failed + skipped + pending, succeeded, failed, skipped, pending };
 }
 
 type Second = { host: string; index: number; second: number; random: () => number; minutes: number };
