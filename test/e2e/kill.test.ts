@@ -33,9 +33,12 @@ test('killed five times in mid-run, the same command ends with every record once
     // Each kill landed while it was at work: it had not ended, and there was work left.
     expect(signal, `kill ${kill}, seed ${seed}`).toBe('SIGKILL');
     const status = await place.run(['status', '--json']);
-    const { requests, state } = JSON.parse(status.stdout) as Summary;
+    const { requests, state, hosts, unrecorded = 0 } = JSON.parse(status.stdout) as Summary;
     expect(state).toBe('interrupted');
     expect(requests.pending).toBeGreaterThan(0);
+    // What the hosts' figures lack is told.
+    const recorded = Object.values(hosts).reduce((sum, { succeeded }) => sum + succeeded, 0);
+    expect(recorded + unrecorded).toBe(requests.succeeded);
   }
   const last = await place.run(command);
   expect(last.code, last.stderr).toBe(0);
