@@ -97,7 +97,7 @@ async function writeOne(request: ExportRequest, { dataset, output }: Plan, count
  * Makes a folder, and those above it. Step by step: Node's own `recursive` never ends where the system says ENOENT
  * though the folder above is there, as in /proc.
  */
-async function makeFolder(folder: string): Promise<void> {
+export async function makeFolder(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) await makeFolder(dirname(folder));
   try {
