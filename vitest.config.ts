@@ -25,7 +25,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'alone', include: ALONE, exclude: [TOOLS], maxWorkers: 1, sequence: { groupOrder: 2 } },
+        test: {
+          name: 'alone',
+          include: ALONE,
+          exclude: [TOOLS],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          retry: process.env.CI ? 4 : 0,
+        },
       },
     ],
   },
