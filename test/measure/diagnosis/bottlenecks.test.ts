@@ -26,7 +26,7 @@ function holdLock(file: string): ChildProcessByStdio<Writable, null, null> {
 
 // So long that a machine which others use as well makes no difference to it.
 const PATIENT_MS = 400;
-/** Two rules show themselves on a busy machine alone; diagnose.test.ts shows them anywhere, on a fake clock. */
+/** Three cases show themselves on a busy machine alone; diagnose.test.ts shows them anywhere, on a fake clock. */
 const BUSY_MACHINE = process.env.MILLRACE_TEST_BUSY === '1';
 const EIGHT_SLOTS = ['--no-discovery', '--max-concurrency-per-host', '8'];
 const FEW_SLOTS = ['--no-discovery', '--max-concurrency-per-host', '4'];
@@ -75,7 +75,8 @@ describe('a crawl whose bottleneck is', () => {
       expect(advised(diagnosis)).toEqual([]);
     });
 
-    test('is not where it does as many as it is asked for', async () => {
+    // In a crawl this short, on a machine of its own, start and end weigh too much to tell.
+    test.runIf(BUSY_MACHINE)('is not where it does as many as it is asked for', async () => {
       const { diagnosis } = await crawled({ latencyMs: PATIENT_MS }, { count: 60, args: FEW_SLOTS });
       expect(finding(diagnosis, 'server time')).toBeUndefined();
       expect(advised(diagnosis)).toEqual(['concurrency']);
