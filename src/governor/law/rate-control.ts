@@ -9,6 +9,7 @@ import { measureAtRefusal } from './measure-refusal.ts';
 import { countTail, type PendingCut } from './pending-cut.ts';
 import { Slots } from './slots.ts';
 import { capAtKnee, doublingMs, growthPerAnswer, isKnee, startIntervalMs } from './slow-start.ts';
+import { hasSlowed } from './slowing.ts';
 import type { StatedPace } from './stated-pace.ts';
 import { Stretch } from './stretch.ts';
 import { Trim } from './trim.ts';
@@ -38,8 +39,6 @@ const MOST_SLOT_BLAMES = 3;
 const LEAST_BLAMED_CAP = 8;
 const BLAME_BELOW_SHARE = 0.97;
 const MANY_OVER_USUAL = 1.25;
-const SLOWED_GOODPUT = 0.75;
-const SLOWED_LATENCY = 2.5;
 // Held a tenth or more below the level, a window of a second has room for what a busy machine sends late.
 const HEADROOM_BEARS_LATE_MS = 50;
 const FLAT_CHECKS = 2;
@@ -254,12 +253,12 @@ export class RateControl {
     const { intervalMs } = this.pacer;
     const paced = intervalMs > 0 ? 1000 / intervalMs : Number.POSITIVE_INFINITY;
     const expected = Math.min(this.#bestGoodput, paced, this.#boundRps);
-    const hasSlowed = isFewer(goodput, expected) && this.latency.meanMs > SLOWED_LATENCY * this.latency.leastMs;
+    const isSlower = hasSlowed({ goodput, expected, latency: this.latency });
     this.#checkedAtMs = nowMs;
     this.#bestGoodput = Math.max(goodput, this.#bestGoodput * 0.99);
     const trimmed = this.#trim.step({ nowMs, goodput, cap: this.#slots.cap });
     if (trimmed !== null) this.#slots.set(trimmed, nowMs);
-    if (!hasSlowed) return;
+    if (!isSlower) return;
     const cap = capAtKnee(goodput, this.latency.leastMs);
     if (cap >= this.#slots.cap) return;
     this.#slots.set(cap, nowMs);
@@ -402,11 +401,6 @@ export class RateControl {
     this.#explain = `refused at ${formatRate(failedRps)}: going on at ${formatRate(this.#climb.requestsPerSecond)}`;
     return isNoLimit;
   }
-}
-
-/** Of a few answers a second, some more or fewer are chance. */
-function isFewer(goodput: number, expected: number): boolean {
-  return goodput < SLOWED_GOODPUT * expected && expected - goodput > 2 * Math.sqrt(expected);
 }
 
 // A failed measurement must not stop the key for good.
