@@ -38,6 +38,8 @@ export type Job = {
   retryAfterMs: number | null;
   /** Set for a request that a process has died with: called when work on it has ended. */
   endSuspicion: (() => void) | null;
+  /** Whether it holds one of the crawl's slots: until its answer is there, or the user's handler has ended. */
+  holdsSlot: boolean;
   /** Whether user code may have changed the request. */
   isExposed: boolean;
 };

@@ -81,6 +81,7 @@ export class RequestRunner {
       skipReason: null,
       retryAfterMs: null,
       endSuspicion: null,
+      holdsSlot: true,
       isExposed: false,
     };
     return job;
@@ -97,10 +98,11 @@ export class RequestRunner {
   }
 
   /**
-   * @returns handled; or again = the server asked for less, or for another session: the same request goes once more;
-   *   later = nothing was sent, as its process has died with it before and others go first
+   * @returns the reply, which `handle` takes; or handled = there is none and none is needed; again = the server asked
+   *   for less, or for another session: the same request goes once more; later = nothing was sent, as its process has
+   *   died with it before and others go first
    */
-  async run(job: Job): Promise<'handled' | 'again' | 'later'> {
+  async run(job: Job): Promise<Replied | 'handled' | 'again' | 'later'> {
     const lost = timesLost(job.leased, job.patch.completedAttempts ?? 0);
     if (lost > 0 && (await this.#isSuspect(job, lost))) return 'later';
     const { request, host, ticket, secrets, kept, navigation } = await this.#beforeSending(job);
@@ -122,12 +124,20 @@ export class RequestRunner {
     });
     job.response = reply.response;
     job.request.loadedUrl = this.#parts.conceal(reply.url);
-    if (this.#mustGoAgain(job, reply)) return 'again';
+    return this.#mustGoAgain(job, reply) ? 'again' : { reply, navigation };
+  }
+
+  /** Whether the user's code works on the answer: as in Crawlee, `maxConcurrency` bounds that, too. */
+  runsUserCode(job: Job): boolean {
+    return job.handler !== null || this.#user.postNavigationHooks.length > 0;
+  }
+
+  /** Makes records and further requests of the reply. */
+  async handle(job: Job, { reply, navigation }: Replied): Promise<void> {
     if (this.#user.postNavigationHooks.length > 0) await this.#afterResponse(job, reply, navigation ?? {});
-    if (job.data.crawlee?.enqueueStrategy !== undefined && (await this.#hasLeftItsStrategy(job))) return 'handled';
+    if (job.data.crawlee?.enqueueStrategy !== undefined && (await this.#hasLeftItsStrategy(job))) return;
     await this.#replies.handle(job, reply, this.#rotations.get(job.leased) ?? 0);
     await this.#parts.kept?.keep(job.leased, reply.response, job.work);
-    return 'handled';
   }
 
   /** The context that hooks and handlers of this request share. */
@@ -294,6 +304,9 @@ export class RequestRunner {
     throw new RequestFailure('UNKNOWN_LABEL', `Nothing handles the label "${label}"; known are ${known}`);
   }
 }
+
+/** A reply that is to be handled. */
+type Replied = { reply: Reply; navigation: NavigationOptions | undefined };
 
 /** A request with its secrets. */
 type Prepared = Pick<PreparedRequest, 'ticket'> & { request: HttpRequest; secrets: Secrets };

@@ -6,7 +6,7 @@ export type Waiter = {
 
 /** Exchanges in line for a connection, first come, first served; those that ended meanwhile do not count. */
 export class WaitingLine<T extends Waiter> {
-  #items: T[] = [];
+  #items: (T | undefined)[] = [];
   #head = 0;
   #size = 0;
 
@@ -35,6 +35,7 @@ export class WaitingLine<T extends Waiter> {
   shift(): T | undefined {
     const first = this.first();
     if (!first) return undefined;
+    this.#items[this.#head] = undefined;
     this.#head += 1;
     this.leave(first);
     return first;
@@ -42,7 +43,8 @@ export class WaitingLine<T extends Waiter> {
 
   /** @returns all that were in line */
   clear(): T[] {
-    const waiting = this.#items.slice(this.#head).filter((exchange) => exchange.inLine);
+    const rest = this.#items.slice(this.#head) as T[];
+    const waiting = rest.filter((exchange) => exchange.inLine);
     for (const exchange of waiting) this.leave(exchange);
     this.#items = [];
     this.#head = 0;

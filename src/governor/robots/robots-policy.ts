@@ -67,11 +67,14 @@ type Origin = { origin: string; host: string; state: OriginState; waiting: (() =
 
 // How often those are answered who wait for an origin that was given up: they are about to be told so.
 const GIVEN_UP_ANSWER_MS = SECOND_MS;
+const NONE: readonly Origin[] = [];
 
 class OriginPolicies implements RobotsPolicy {
   readonly #options: RobotsPolicyOptions;
   readonly #clock: Clock;
   readonly #origins = new Map<string, Origin>();
+  /** The same by host: asked about every request. */
+  readonly #ofHost = new Map<string, Origin[]>();
   readonly #copies: RobotsCopies;
   readonly #closing = new AbortController();
 
@@ -104,10 +107,8 @@ class OriginPolicies implements RobotsPolicy {
   }
 
   givenUp(host: string): string | null {
-    for (const scheme of ['https', 'http']) {
-      const outage = this.#origins.get(`${scheme}://${host}`)?.state.outage;
-      if (outage?.isGivenUp) return describeGivenUp(outage);
-    }
+    for (const { state } of this.#ofHost.get(host) ?? NONE)
+      if (state.outage?.isGivenUp) return describeGivenUp(state.outage);
     return null;
   }
 
@@ -129,6 +130,7 @@ class OriginPolicies implements RobotsPolicy {
     const isIgnored = this.#options.isIgnored?.(host) ?? false;
     const entry: Origin = { origin, host, state: isIgnored ? IGNORED_ORIGIN : UNKNOWN_ORIGIN, waiting: [] };
     this.#origins.set(origin, entry);
+    this.#ofHost.set(host, [...(this.#ofHost.get(host) ?? NONE), entry]);
     if (!isIgnored && !this.#closing.signal.aborted) this.#start(entry);
     return entry;
   }
