@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Summary } from '../../src/core/summary.ts';
+import { commandWithin, type Within } from '../fixtures/namespaces.ts';
 
 const BIN = new URL('../../bin/millrace.mjs', import.meta.url).pathname;
 
@@ -26,8 +27,10 @@ export class Workplace {
     return new Workplace(await mkdtemp(join(tmpdir(), 'millrace-e2e-')));
   }
 
-  start(args: readonly string[], env: Record<string, string> = {}): Started {
-    const child = spawn(process.execPath, [BIN, ...args], {
+  /** @param within a network namespace to start it in; left out = ours */
+  start(args: readonly string[], env: Record<string, string> = {}, within?: string): Started {
+    const own: Within = [process.execPath, [BIN, ...args]];
+    const child = spawn(...(within === undefined ? own : commandWithin(within, ...own)), {
       cwd: this.folder,
       env: { ...process.env, NO_COLOR: '1', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

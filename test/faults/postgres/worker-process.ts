@@ -1,6 +1,7 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { commandWithin } from '../../fixtures/namespaces.ts';
 import type { Done, Task } from './task.ts';
 
 const SCRIPT = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -18,10 +19,9 @@ export class WorkerProcess {
     const whole: Task = { leaseMs: 2_000, batch: 20, skewMs: 0, count: 0, isReverse: false, ...task };
     const args = [SCRIPT, JSON.stringify(whole)];
     const stdio = ['ignore', 'inherit', 'pipe', 'ipc'] as const;
-    this.child =
-      within === undefined
-        ? fork(args[0]!, args.slice(1), { execArgv: [], stdio: [...stdio] })
-        : spawn('ip', ['netns', 'exec', within, process.execPath, ...args], { stdio: [...stdio] });
+    const command =
+      within === undefined ? ([process.execPath, args] as const) : commandWithin(within, process.execPath, args);
+    this.child = spawn(command[0], [...command[1]], { stdio: [...stdio] });
     this.#ended = once(this.child, 'exit').then(([code, signal]) => (signal ?? code) as NodeJS.Signals | number | null);
     this.child.stderr?.on('data', (chunk: Buffer) => (this.#errors += chunk));
     this.child.on('message', (message) => {

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Namespace, type Within, whyNoNamespaces } from '../../fixtures/namespaces.ts';
 import type { FarServerSpec } from './far-server.ts';
 
 const CLIENT = '10.231.7.1';
@@ -12,32 +13,31 @@ export function whyNotFar(): string | null {
   if (process.env.CI === 'true') return null;
   try {
     accessSync('/dev/net/tun', constants.R_OK | constants.W_OK);
-    execFileSync('ip', ['netns', 'list'], { stdio: 'ignore' });
     execFileSync('python3', ['--version'], { stdio: 'ignore' });
   } catch (error) {
-    return `TUN, ip and python3 are needed: ${error instanceof Error ? error.message : error}`;
+    return `TUN and python3 are needed: ${error instanceof Error ? error.message : error}`;
   }
-  return process.getuid?.() === 0 ? null : 'namespaces need root';
+  return whyNoNamespaces();
 }
 
 /** Two network namespaces with a slow link between them. */
 export class FarNetwork {
   readonly serverAddress = SERVER;
-  readonly #client: string;
-  readonly #server: string;
+  readonly #client: Namespace;
+  readonly #server: Namespace;
   readonly #children: ChildProcess[] = [];
 
   private constructor(name: string) {
-    this.#client = `${name}c`;
-    this.#server = `${name}s`;
+    this.#client = Namespace.add(`${name}c`);
+    this.#server = Namespace.add(`${name}s`);
   }
 
   /** @param delayMs of every packet, one way: a round trip takes twice as long */
   static async open(delayMs: number): Promise<FarNetwork> {
     const network = new FarNetwork(`millrace${process.pid}`);
-    for (const namespace of [network.#client, network.#server]) execFileSync('ip', ['netns', 'add', namespace]);
     const script = fileURLToPath(new URL('far-link.py', import.meta.url));
-    const link = network.#start('python3', [script, network.#client, CLIENT, network.#server, SERVER, String(delayMs)]);
+    const [client, server] = [network.#client.name, network.#server.name];
+    const link = network.#start(['python3', [script, client, CLIENT, server, SERVER, String(delayMs)]]);
     await firstLine(link);
     return network;
   }
@@ -46,14 +46,14 @@ export class FarNetwork {
   async serve(spec: Omit<FarServerSpec, 'address'>): Promise<string> {
     const script = fileURLToPath(new URL('far-server.ts', import.meta.url));
     const text = JSON.stringify({ ...spec, address: SERVER } satisfies FarServerSpec);
-    const child = this.#start('ip', ['netns', 'exec', this.#server, process.execPath, script, text]);
+    const child = this.#start(this.#server.within(process.execPath, [script, text]));
     const port = await firstLine(child);
     return `${spec.protocol === 'http' ? 'http' : 'https'}://${SERVER}:${port}`;
   }
 
   /** Runs a program on the near side. @returns what it printed */
   async run(program: string, args: readonly string[], env: Record<string, string> = {}): Promise<string> {
-    const child = spawn('ip', ['netns', 'exec', this.#client, program, ...args], {
+    const child = spawn(...this.#client.within(program, args), {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -70,10 +70,10 @@ export class FarNetwork {
       child.stdin?.end();
       await exited;
     }
-    for (const namespace of [this.#client, this.#server]) execFileSync('ip', ['netns', 'delete', namespace]);
+    for (const namespace of [this.#client, this.#server]) namespace.remove();
   }
 
-  #start(program: string, args: readonly string[]): ChildProcess {
+  #start([program, args]: Within): ChildProcess {
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#children.push(child);
     return child;

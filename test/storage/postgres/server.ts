@@ -40,6 +40,8 @@ export type ServerOptions = {
   settings?: readonly string[];
   /** Survives a power cut, as a real one does; tests have no use for it. */
   isDurable?: boolean;
+  /** Where it listens besides 127.0.0.1, for whoever comes from 10.0.0.0/8. */
+  address?: string;
 };
 
 const NOT_DURABLE = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
@@ -63,6 +65,8 @@ export async function startPostgres(options: ServerOptions = {}): Promise<TestSe
   await chmod(folder, 0o755);
   const { server, embedded } = await serverIn(folder, options);
   await embedded.initialise();
+  if (options.address !== undefined)
+    await appendFile(join(folder, 'data', 'pg_hba.conf'), 'host all all 10.0.0.0/8 password\n');
   await server.start();
   return server;
 }
@@ -101,10 +105,11 @@ async function untilConnectable(url: string): Promise<void> {
 
 async function serverIn(
   folder: string,
-  { settings = [], isDurable = false }: ServerOptions,
+  { settings = [], isDurable = false, address }: ServerOptions,
 ): Promise<{ server: TestServer; embedded: Embedded }> {
   const port = await freePort();
   const flags = [...(isDurable ? [] : NOT_DURABLE), 'max_connections=200', 'unix_socket_directories=', ...settings];
+  if (address !== undefined) flags.push(`listen_addresses=127.0.0.1,${address}`);
   const messages: string[] = [];
   const note = (message: unknown): void => void messages.push(String(message));
   const EmbeddedPostgres = await loadEmbedded();
