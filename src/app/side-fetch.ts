@@ -53,6 +53,7 @@ export function createSideFetch({ gate, client, hostConfig, proxyFor, clock }: S
         wallMs: clock.wallMs(),
         bodyText: null,
         overloaded: false,
+        isAside: true,
       });
       gate().released(host);
     }

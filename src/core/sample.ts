@@ -22,6 +22,8 @@ export type Sample = {
   url?: string;
   /** The attempt overlapped a time in which our own process was overloaded: its latency says nothing of the server. */
   overloaded: boolean;
+  /** No answer of the API itself, but robots.txt or a token: what it took says nothing of them. Left out = it is one. */
+  isAside?: boolean;
 };
 
 /**
