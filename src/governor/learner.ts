@@ -73,6 +73,8 @@ export class Learner {
     const { sentAtMs, endedAtMs: nowMs, overloaded } = sample;
     if (state.gate.isProbe(sentAtMs)) this.#reopen(state, nowMs);
     if (state.faults.answered()) state.control.faultStoodAlone(nowMs);
+    // A small static file comes faster than any answer: beside it they all would seem slow.
+    if (sample.isAside) return;
     state.control.accepted({ sentAtMs, nowMs, inFlight: state.inFlight }, overloaded);
   }
 
