@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 const runs: readonly (readonly [script: string, ...args: string[]])[] = [
   ['throughput/run.ts', '--rounds', '5', '--requests', '20000', '--stock', '1000'],
   ['throughput/profile.ts'],
+  ['throughput/steps.ts'],
   ['slots/run.ts', '--rounds', '3'],
   ['startup/run.ts'],
   ['memory/run.ts'],
