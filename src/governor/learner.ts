@@ -116,7 +116,7 @@ export class Learner {
     const toldMs = retryAfterMs ?? this.#waitByReset(state, sample);
     const wasLimited = state.control.limitRps !== null || !state.gate.isOpen;
     const isNew = !state.gate.isProbe(sample.sentAtMs) && sample.sentAtMs >= state.cutAtMs;
-    const isLone = isNew && refusal?.kind === 'overload' && state.faults.refused(state.control.isNearLimit);
+    const isLone = isNew && refusal?.kind === 'overload' && state.faults.refused(state.control);
     // A server that fails now and then: its requests are retried, and nobody is slowed down for it.
     if (isLone && toldMs === null) return 'failed';
     state.rateLimited += 1;

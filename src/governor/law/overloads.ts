@@ -15,10 +15,15 @@ const BACKGROUND_KEPT = 0.9997;
 // Few failures in few answers say little of their share.
 const ANSWERS_TAKEN_FOR_GRANTED = 100;
 const FAULTS_TAKEN_FOR_CHANCE = 0.5;
+// A server that fails 1 request in 100 has shown it by then.
+const ANSWERS_THAT_TELL = 500;
 // Looking back over some 100 answers.
 const RECENT_KEPT = 0.99;
 // So rarely may what a server fails anyway be taken for a limit: once in so many failures.
 const CHANCE = 0.0005;
+
+/** Near the level that failed, or on the way towards it. */
+export type RatePlace = { isNearLimit: boolean; isSearching: boolean };
 
 /**
  * Tells a server that fails now and then from one that is asked for too much, where both answer 503: by how close
@@ -49,11 +54,12 @@ export class Overloads {
   }
 
   /**
-   * @param isNearLimit a refusal is no surprise at this rate: then one is enough, if there have been many lately (what
-   *   a fault made us take for the limit would else be found again and again, lower each time)
+   * @param place where the rate is. Where a refusal is no surprise one is enough, if there have been many lately, or if
+   *   this server has never failed for nothing (what a fault made us take for the limit would else be found again and
+   *   again, lower each time)
    * @returns whether this one stands alone: a fault of the server's, that says nothing of the rate
    */
-  refused(isNearLimit: boolean): boolean {
+  refused({ isNearLimit, isSearching }: RatePlace): boolean {
     this.#close += 1;
     this.#frequent += 1;
     this.#countAnswer();
@@ -62,7 +68,11 @@ export class Overloads {
       Math.max(0, this.#alone - FAULTS_TAKEN_FOR_CHANCE) / (this.#answers + ANSWERS_TAKEN_FOR_GRANTED);
     const most = (fading: Fading): number => fading.most + furtherByChance(failsAnyway / (1 - fading.kept));
     if (this.#frequent >= most(FREQUENT)) this.#isConfirmed = true;
-    const isAlone = !(isNearLimit && this.#isConfirmed) && this.#close < most(CLOSE) && this.#frequent < most(FREQUENT);
+    const neverFails = this.#alone < FAULTS_TAKEN_FOR_CHANCE;
+    const isExpected =
+      (isNearLimit && (this.#isConfirmed || neverFails)) ||
+      (isSearching && neverFails && this.#answers >= ANSWERS_THAT_TELL);
+    const isAlone = !isExpected && this.#close < most(CLOSE) && this.#frequent < most(FREQUENT);
     this.#answersSince = isAlone && !isNearLimit ? 0 : null;
     return isAlone;
   }

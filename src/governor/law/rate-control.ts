@@ -7,6 +7,7 @@ import { Latency } from './latency.ts';
 import { LevelDoubt } from './level-doubt.ts';
 import { measureAtRefusal } from './measure-refusal.ts';
 import { countTail, type PendingCut } from './pending-cut.ts';
+import { SlotBlame } from './slot-blame.ts';
 import { Slots } from './slots.ts';
 import { capAtKnee, doublingMs, growthPerAnswer, isKnee, startIntervalMs } from './slow-start.ts';
 import { hasSlowed } from './slowing.ts';
@@ -33,12 +34,6 @@ const TINY_BURST = 30;
 // Who refuses so early, with so few in flight, counts what comes at once rather than what comes in a second.
 const FEW_ACCEPTED = 60;
 const FEW_IN_FLIGHT = 4;
-// A refusal below the level that failed, with all slots taken, is put down to the slots so often in a row.
-const MOST_SLOT_BLAMES = 3;
-// Of a few slots all are often taken by chance.
-const LEAST_BLAMED_CAP = 8;
-const BLAME_BELOW_SHARE = 0.97;
-const MANY_OVER_USUAL = 1.25;
 // Held a tenth or more below the level, a window of a second has room for what a busy machine sends late.
 const HEADROOM_BEARS_LATE_MS = 50;
 const FLAT_CHECKS = 2;
@@ -69,7 +64,7 @@ export class RateControl {
   readonly #trim = new Trim();
   #cut: PendingCut | null = null;
   #explain: string | null = null;
-  #slotBlames = 0;
+  readonly #slotBlame = new SlotBlame();
   #flatChecks = 0;
   #growAgainAtMs = Number.POSITIVE_INFINITY;
   #growAgainAfterMs = FIRST_AFTER_KNEE_MS;
@@ -98,6 +93,11 @@ export class RateControl {
   get isNearLimit(): boolean {
     if (this.#stage !== 'paced') return false;
     return this.#slots.isTrying || this.#climb.requestsPerSecond >= NEAR_SHARE * this.#climb.failedRps;
+  }
+
+  /** Whether it goes towards a level that failed: a refusal on the way would be no great surprise. */
+  get isSearching(): boolean {
+    return this.#stage === 'paced' && this.#climb.phase === 'search';
   }
 
   /** The rate it is paced at; null = only slots hold it back. */
@@ -295,17 +295,10 @@ export class RateControl {
     };
   }
 
-  /** The server may count what is in flight: then a slower pace does not help, a slot less does. */
   #blameSlots({ goodput, inFlight }: { goodput: number; inFlight: number }, nowMs: number): boolean {
-    const isBelow = this.#stage === 'paced' && goodput < BLAME_BELOW_SHARE * this.#climb.failedRps;
-    // By Little's law; more come of sends that were late and went together, or of answers that were.
-    const usual = (goodput * this.latency.meanMs) / 1000;
-    const many = Math.max(Math.min(this.#slots.cap, Math.ceil(MANY_OVER_USUAL * usual)), LEAST_BLAMED_CAP);
-    if (!isBelow || inFlight < many || this.#slotBlames >= MOST_SLOT_BLAMES) {
-      this.#slotBlames = 0;
-      return false;
-    }
-    this.#slotBlames += 1;
+    const failedRps = this.#stage === 'paced' ? this.#climb.failedRps : null;
+    const { cap } = this.#slots;
+    if (!this.#slotBlame.refused({ goodput, failedRps, inFlight, cap, latencyMs: this.latency.meanMs })) return false;
     this.#slots.refusedAt(inFlight, nowMs);
     return true;
   }

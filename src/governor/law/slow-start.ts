@@ -25,7 +25,8 @@ export function growthPerAnswer(cap: number, latencyMs: number, accepted: number
   const haste = Math.max(1, (ROUND_TRIPS_PER_DOUBLING * latencyMs) / LONGEST_DOUBLING_MS);
   if (cap < QUICK_UNTIL_CAP) return Math.min(QUICK_GROWTH * haste, QUICK_UNTIL_CAP - cap);
   if (accepted * haste < ANSWERS_OF_SMALL_BUDGET) return 0;
-  return (cap < STEADY_UNTIL_CAP ? STEADY_GROWTH : LATE_GROWTH) * haste;
+  // Late and slow, what is on its way when the first refusal comes is many: no haste there.
+  return cap < STEADY_UNTIL_CAP ? STEADY_GROWTH * haste : LATE_GROWTH / Math.sqrt(haste);
 }
 
 // Lets slots, not the pace, hold sends back, and still spreads them over a round trip.

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { Overloads } from '../../../src/governor/law/overloads.ts';
+import { Overloads, type RatePlace } from '../../../src/governor/law/overloads.ts';
+
+const BELOW: RatePlace = { isNearLimit: false, isSearching: false };
+const NEAR: RatePlace = { isNearLimit: true, isSearching: false };
+const SEARCHING: RatePlace = { isNearLimit: false, isSearching: true };
+
+function answer(overloads: Overloads, count: number): void {
+  for (let index = 0; index < count; index++) overloads.answered();
+}
 
 /** Which 503s (from 1) are taken for a limit when every nth of `count` answers is one. */
 function takenForLimit(count: number, everyNth: number): number[] {
@@ -7,7 +15,7 @@ function takenForLimit(count: number, everyNth: number): number[] {
   const taken: number[] = [];
   for (let index = 1; index <= count; index++) {
     if (index % everyNth !== 0) overloads.answered();
-    else if (!overloads.refused(false)) taken.push(index / everyNth);
+    else if (!overloads.refused(BELOW)) taken.push(index / everyNth);
   }
   return taken;
 }
@@ -26,17 +34,37 @@ test('two close together do not', () => {
   expect(takenForLimit(8, 4)).toEqual([2]);
 });
 
-test('near the limit that is known one is enough, once there have been many', () => {
+test('of a server that has failed for nothing, one near the limit is enough only once there have been many', () => {
   const overloads = new Overloads();
-  expect(overloads.refused(true)).toBe(true);
-  for (let count = 0; count < 20; count++) overloads.answered();
-  expect([overloads.refused(true), overloads.refused(true)]).toEqual([true, false]);
-  for (let count = 0; count < 60; count++) overloads.answered();
-  expect(overloads.refused(false)).toBe(true);
-  for (let count = 0; count < 60; count++) overloads.answered();
-  expect(overloads.refused(true)).toBe(false);
-  for (let count = 0; count < 300; count++) overloads.answered();
-  expect(overloads.refused(true)).toBe(true);
+  expect(overloads.refused(BELOW)).toBe(true);
+  answer(overloads, 80);
+  expect(Array.from({ length: 5 }, () => overloads.refused(NEAR))).toEqual([true, true, true, false, false]);
+  answer(overloads, 60);
+  expect(overloads.refused(NEAR)).toBe(false);
+  answer(overloads, 300);
+  expect(overloads.refused(NEAR)).toBe(true);
+});
+
+test('of a server that never fails for nothing, one near the limit is enough', () => {
+  const overloads = new Overloads();
+  answer(overloads, 10);
+  expect(overloads.refused(BELOW)).toBe(true);
+  answer(overloads, 10);
+  expect(overloads.refused(NEAR)).toBe(false);
+});
+
+test('on the way to the limit one is enough after 500 answers without a failure, and not before', () => {
+  const early = new Overloads();
+  answer(early, 400);
+  expect(early.refused(SEARCHING)).toBe(true);
+  const late = new Overloads();
+  answer(late, 600);
+  expect(late.refused(SEARCHING)).toBe(false);
+  const failing = new Overloads();
+  answer(failing, 300);
+  failing.refused(BELOW);
+  answer(failing, 300);
+  expect(failing.refused(SEARCHING)).toBe(true);
 });
 
 test('a failure has stood alone once twenty other answers came after it, and not near the limit', () => {
@@ -44,13 +72,13 @@ test('a failure has stood alone once twenty other answers came after it, and not
   const answers = (count: number): number[] =>
     Array.from({ length: count }, (_, index) => (overloads.answered() ? index + 1 : 0)).filter((at) => at > 0);
   expect(answers(30)).toEqual([]);
-  overloads.refused(false);
+  overloads.refused(BELOW);
   expect(answers(50)).toEqual([20]);
-  overloads.refused(true);
+  overloads.refused(NEAR);
   expect(answers(50)).toEqual([]);
-  overloads.refused(false);
+  overloads.refused(BELOW);
   expect(answers(10)).toEqual([]);
-  overloads.refused(false);
+  overloads.refused(BELOW);
   // Of two that came within twenty, one.
   expect(answers(50)).toEqual([20]);
 });
@@ -59,16 +87,16 @@ test('where one in thirty fails anyway, two close together are chance, and five 
   const overloads = new Overloads();
   for (let index = 1; index <= 3_000; index++) {
     if (index % 30 !== 0) overloads.answered();
-    else expect(overloads.refused(false)).toBe(true);
+    else expect(overloads.refused(BELOW)).toBe(true);
   }
-  expect(Array.from({ length: 5 }, () => overloads.refused(false))).toEqual([true, true, true, true, false]);
+  expect(Array.from({ length: 5 }, () => overloads.refused(BELOW))).toEqual([true, true, true, true, false]);
 });
 
 test('what it fails at any rate is taken as usual', () => {
   const overloads = new Overloads();
   const oneInTen = (): boolean => {
     for (let count = 0; count < 9; count++) overloads.answered();
-    return overloads.refused(false);
+    return overloads.refused(BELOW);
   };
   const before = Array.from({ length: 10 }, oneInTen);
   overloads.takeAsUsual();
