@@ -14,6 +14,8 @@ export class Committer {
   readonly #onCommitted: (units: readonly UnitOfWork[], results: readonly CommitResult[]) => void;
   #waiting: Waiting[] = [];
   #cancelTimer: (() => void) | null = null;
+  /** Whether the timer is the short one. */
+  #isHurried = false;
   #inFlight = 0;
   /** When each commit under way began, the oldest first. */
   readonly #begunMs: number[] = [];
@@ -40,13 +42,23 @@ export class Committer {
     return oldestMs === undefined ? 0 : this.#clock.nowMs() - oldestMs;
   }
 
-  /** @returns resolves when the unit is durable; rejects when the store refuses, and then nothing of it was written */
-  submit(unit: UnitOfWork): Promise<CommitResult> {
+  /**
+   * @param isAwaited the crawl has nothing to send until what the unit adds is there
+   * @returns resolves when the unit is durable; rejects when the store refuses, and then nothing of it was written
+   */
+  submit(unit: UnitOfWork, isAwaited: boolean): Promise<CommitResult> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ unit, resolve, reject });
       if (this.#waiting.length >= BATCH_SIZE) void this.#flush();
-      else this.#cancelTimer ??= this.#clock.schedule(LONGEST_WAIT_MS, () => void this.#flush());
+      else this.#schedule(isAwaited);
     });
+  }
+
+  #schedule(isAwaited: boolean): void {
+    if (this.#cancelTimer !== null && (this.#isHurried || !isAwaited)) return;
+    this.#cancelTimer?.();
+    this.#isHurried = isAwaited;
+    this.#cancelTimer = this.#clock.schedule(isAwaited ? 0 : LONGEST_WAIT_MS, () => void this.#flush());
   }
 
   /** Commits what waits and resolves when nothing is under way. */

@@ -61,6 +61,7 @@ export class HostAwareQueue {
   #onReady: () => void = () => {};
   #sourcesOpen = 0;
   #claiming: Promise<void> | null = null;
+  #claimingSinceMs = 0;
   /** Monotonic time before which a claim is of no use; Infinity = until something is added. */
   #claimNotBeforeMs = 0;
   /** So few at hand that a claim is of use before that time: the hosts that had enough have gone on. */
@@ -110,6 +111,11 @@ export class HostAwareQueue {
   /** How long the oldest commit under way has been; 0 = none is. */
   get slowestCommitMs(): number {
     return this.#committer.slowestCommitMs;
+  }
+
+  /** How long the store has been asked for more while nothing is at hand: a ms or so, unless it is slow; null = it is not. */
+  get storeWaitMs(): number | null {
+    return this.#claiming === null || this.#scheduler.size > 0 ? null : this.#clock.nowMs() - this.#claimingSinceMs;
   }
 
   /** Leased requests: at hand or being worked on. */
@@ -174,7 +180,7 @@ export class HostAwareQueue {
   /** Commits what became of a taken request. */
   async settle(unit: UnitOfWork): Promise<CommitResult> {
     try {
-      return await this.#committer.submit(unit);
+      return await this.#committer.submit(unit, unit.requests.length > 0 && this.#scheduler.available === 0);
     } finally {
       this.#held.delete(unit.lease.requestId);
     }
@@ -217,6 +223,7 @@ export class HostAwareQueue {
   #claimIfUseful(nowMs: number): void {
     if (this.#claiming !== null || this.#closed) return;
     if (nowMs < this.#claimNotBeforeMs && this.#scheduler.size > this.#claimAtSize) return;
+    this.#claimingSinceMs = nowMs;
     this.#claiming = this.#claim().then(
       () => {
         this.#claiming = null;
