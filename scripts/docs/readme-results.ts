@@ -12,6 +12,8 @@ type Throughput = {
 type Slots = { results: Record<string, Record<string, { share: number }[]>> };
 type Export = { results: Record<string, { rowsPerSec: number; peakRssMb: number }[]> };
 type Memory = { mostMb: number; requestsPerSecond: number; command: string };
+type ZooRow = { cell: { name: string }; strategy: string; goodput: number; refused: number };
+type StartUp = { results: Record<string, number[]> };
 type Storage = { bench: string; handled?: number; pending?: number; cleanMs?: string | number[]; killedMs?: number };
 
 /** @returns README.md with its table of results as the committed measurements have them */
@@ -25,7 +27,7 @@ export function readmeWithResults(): string {
 
 function resultsTable(): string {
   const { machine, command } = resultsOf<Throughput>('throughput');
-  const rows = [throughputRow(), slotsRow(), memoryRow(), exportRow(), openRow()];
+  const rows = [throughputRow(), slotsRow(), limitRow(), memoryRow(), exportRow(), openRow(), startUpRow()];
   const lines = rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
   return `| | millrace | beside it, in the same rounds | how it was measured |
 |---|---|---|---|
@@ -57,6 +59,34 @@ function slotsRow(): string[] {
     of('millrace'),
     `bare undici ${of('bare undici')}`,
     '[slots](bench/results/slots.md)',
+  ];
+}
+
+function limitRow(): string[] {
+  const name = 'token bucket 100/s, 429 retry-after';
+  const rows = resultsOf<{ rows: ZooRow[] }>('zoo').rows.filter(({ cell }) => cell.name === name);
+  const of = (strategy: string): string => {
+    const row = rows.find((candidate) => candidate.strategy === strategy);
+    if (row === undefined) throw new Error(`bench/results/zoo.json has no row of ${strategy} for "${name}"`);
+    return `${formatShare(row.goodput)}, ${formatCount(row.refused)} refused`;
+  };
+  return [
+    'an unknown limit of 100 requests/s (429, Retry-After): share of it that was served in a minute',
+    of('millrace'),
+    `AIMD ${of('aimd')}; AWS adaptive retry ${of('aws-adaptive')}`,
+    '[limiter zoo](bench/results/zoo.md)',
+  ];
+}
+
+function startUpRow(): string[] {
+  const { results } = resultsOf<StartUp>('startup');
+  const ms = Math.round(median(results['millrace URL: first request on the wire'] ?? []));
+  const nodeMs = Math.round(median(results['node, nothing'] ?? []));
+  return [
+    'from start to the first request on the wire',
+    `${formatCount(ms)} ms`,
+    `Node alone, doing nothing, ${formatCount(nodeMs)} ms`,
+    '[start-up](bench/results/startup.md)',
   ];
 }
 
