@@ -16,6 +16,7 @@ const runs: readonly (readonly [script: string, ...args: string[]])[] = [
   ['sessions/session-cost.ts'],
   ['api/page-cost.ts'],
   ['measure/against-wrk.ts'],
+  ['measure/recorder-cost.ts'],
   ['zoo/simulate.ts', '--seeds', '3', '--out', 'bench/results/zoo-simulated.md'],
   ['zoo/run.ts', '--out', 'bench/results/zoo'],
 ];

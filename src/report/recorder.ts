@@ -66,7 +66,7 @@ export function createRecorder({ ports, run, state }: RecorderOptions): Recorder
 }
 
 /**
- * Listens to the crawl: a few microseconds a request and bounded memory, however many requests, hosts or days there
+ * Listens to the crawl: about a microsecond a request and bounded memory, however many requests, hosts or days there
  * are. Nothing here waits or throws.
  */
 export class Recorder {
