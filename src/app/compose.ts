@@ -21,6 +21,7 @@ import type { RouteRegistry } from '../routes/registry.ts';
 import { createSessionPools, type SessionPools } from '../sessions/session-pools.ts';
 import type { RunStore } from '../storage/store.ts';
 import { followRule } from './follow-rule.ts';
+import { HeldUp } from './held-up.ts';
 import { hostConfigs } from './host-configs.ts';
 import { createHttpClients } from './http-clients.ts';
 import { LimitSync } from './limit-sync.ts';
@@ -42,6 +43,8 @@ export type Composition = {
   sideFetch: SideFetch;
   /** What every slot was doing, for the diagnosis. */
   slots: SlotAccount;
+  /** When our own store kept the crawl waiting. */
+  heldUp: HeldUp;
   /** What the host's robots.txt asks for between two requests, ms; 0 = nothing. */
   crawlDelayMs: (host: string) => number;
   /** Ends what was opened here; the store is the caller's. */
@@ -135,6 +138,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
   });
   const crawlDelayMs = (host: string): number =>
     Math.max(robots.crawlDelayMs(`https://${host}`), robots.crawlDelayMs(`http://${host}`));
+  const heldUp = new HeldUp();
   const gate: HostGate = new HostGate({
     governor,
     keysOf: (host, sessionId) => sessions.keysOf(host, sessionId),
@@ -142,6 +146,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     givenUpElsewhere: (host) => sessions.givenUp(host) ?? robots.givenUp(host),
     crawlDelayMs,
     onReleased: (host) => queue.released(host),
+    wasHeldUp: (endedAtMs) => heldUp.mattersAt(endedAtMs),
   });
   const columns = await DatasetColumns.load(store.datasets);
   let crawler: JsonCrawler | null = null;
@@ -200,6 +205,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     client,
     sideFetch,
     slots,
+    heldUp,
     crawlDelayMs,
     close: async () => {
       recorder.end();

@@ -28,7 +28,10 @@ export type RunMonitorOptions = {
   onLimit: (reason: string) => void;
 };
 
-/** Looks at a running crawl four times a second: counts, limits of the crawl, and what a restart must not lose. */
+/**
+ * Looks at a running crawl four times a second: what its slots do, from memory alone, so that a store that keeps everybody
+ * waiting is seen at it; and counts, limits of the crawl, and what a restart must not lose, from and to the store.
+ */
 export class RunMonitor {
   readonly #options: RunMonitorOptions;
   readonly #startedMs: number;
@@ -36,10 +39,13 @@ export class RunMonitor {
   #counts: QueueCounts = { total: 0, succeeded: 0, failed: 0, skipped: 0, pending: 0 };
   /** What earlier processes of the run had done: a run that was ended by a limit goes on when it is continued. */
   #before: QueueCounts | null = null;
+  /** As the store last had them. */
+  #pending: readonly { host: string; pending: number }[] = [];
   #snapshots: KeySnapshot[] = [];
   #savedAtMs: number;
   #persistedAtMs: number;
   #cancel: () => void = () => {};
+  #cancelWatch: () => void = () => {};
   #looking: Promise<void> = Promise.resolve();
   #isStopped = false;
 
@@ -61,16 +67,37 @@ export class RunMonitor {
 
   async start(): Promise<void> {
     await this.#look();
+    this.#watch();
     // When it began is known from then on, however soon it is killed.
     await this.#saveRecord(this.#startedMs);
     this.#arm();
+    this.#armWatch();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel();
+    this.#cancelWatch();
     await this.#looking;
     await this.#look();
+    this.#watch();
+  }
+
+  #armWatch(): void {
+    this.#cancelWatch = this.#options.ports.clock.schedule(EVERY_MS, () => {
+      this.#watch();
+      this.#armWatch();
+    });
+  }
+
+  #watch(): void {
+    const { composition, input, ports } = this.#options;
+    const { governor, recorder, client } = composition;
+    const nowMs = ports.clock.nowMs();
+    this.#snapshots = governor.snapshot(nowMs);
+    const moment = { snapshots: this.#snapshots, pending: this.#pending };
+    recorder.tick({ ...moment, maxConcurrency: input.maxConcurrency, connections: client.stats() });
+    this.#slotWatch.look({ ...moment, nowMs, wallMs: ports.clock.wallMs() });
   }
 
   #arm(): void {
@@ -86,16 +113,13 @@ export class RunMonitor {
 
   async #look(): Promise<void> {
     const { composition, store, input, ports } = this.#options;
-    const { governor, recorder, client, crawler } = composition;
+    const { recorder, crawler } = composition;
     const nowMs = ports.clock.nowMs();
     this.#counts = await store.queue.counts();
     this.#before ??= this.#counts;
-    this.#snapshots = governor.snapshot(nowMs);
     const { total, pending } = this.#counts;
     crawler.setCounts({ total, handled: total - pending });
-    const moment = { snapshots: this.#snapshots, pending: await store.queue.pendingHosts(HOSTS_LOOKED_AT) };
-    recorder.tick({ ...moment, maxConcurrency: input.maxConcurrency, connections: client.stats() });
-    this.#slotWatch.look({ ...moment, nowMs, wallMs: ports.clock.wallMs() });
+    this.#pending = await store.queue.pendingHosts(HOSTS_LOOKED_AT);
     const reason = limitReached(input, {
       failed: this.#counts.failed - this.#before.failed,
       succeeded: this.#counts.succeeded - this.#before.succeeded,

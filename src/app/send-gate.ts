@@ -16,6 +16,8 @@ export type GateFacts = {
   crawlDelayMs: (host: string) => number;
   /** A request that is not of the queue has ended: whoever waited for its place may go. */
   onReleased: (host: string) => void;
+  /** Whether our own store kept the crawl waiting shortly before this monotonic time; left out = it never does. */
+  wasHeldUp?: (endedAtMs: number) => boolean;
 };
 
 const DELAY_KEPT_MS = 1_000;
@@ -80,7 +82,8 @@ export class HostGate implements Gate, SendGate {
   }
 
   finish(sample: Sample): Verdict {
-    return this.#facts.governor.finish(sample);
+    const { governor, wasHeldUp } = this.#facts;
+    return governor.finish(wasHeldUp?.(sample.endedAtMs) ? { ...sample, overloaded: true } : sample);
   }
 
   /** For requests outside of the queue. */

@@ -8,8 +8,10 @@ import { hostConfigs } from './host-configs.ts';
 
 // The crawler begins nothing new while 2,000 results wait for the store: near to it, the store sets the pace.
 const BEHIND_BACKLOG = 1_500;
-// A commit takes some ms. One that takes so long holds up the next leases too.
+// A commit takes some ms. While one takes so long, nothing that is done counts as done.
 const BEHIND_COMMIT_MS = 400;
+// A look into the store takes a ms or so: one that takes so long holds up the crawl, not the servers.
+const HELD_UP_MS = 100;
 
 /** A moment of the crawl, as the monitor has already looked it up. */
 export type Moment = {
@@ -44,15 +46,22 @@ export class SlotWatch {
   }
 
   #tickOf(moment: Moment, load: { elapsedMs: number; busyShare: number }): SlotTick {
-    const { client, queue } = this.#composition;
+    const { client } = this.#composition;
     return {
       ...load,
       hosts: this.#hostTicks(moment),
       maxConcurrency: this.#input.maxConcurrency,
       connectionsWaiting: client.stats().waiting,
       isCappedPerMinute: this.#input.maxRequestsPerMinute !== null,
-      isStoreBehind: queue.backlog >= BEHIND_BACKLOG || queue.slowestCommitMs >= BEHIND_COMMIT_MS,
+      isStoreBehind: this.#isStoreBehind(moment.nowMs),
     };
+  }
+
+  #isStoreBehind(nowMs: number): boolean {
+    const { queue, heldUp } = this.#composition;
+    const isSlow = queue.slowestCommitMs >= BEHIND_COMMIT_MS;
+    if (isSlow || (queue.storeWaitMs ?? 0) >= HELD_UP_MS) heldUp.note(nowMs);
+    return isSlow || queue.storeWaitMs !== null || queue.backlog >= BEHIND_BACKLOG;
   }
 
   #hostTicks({ wallMs, snapshots, pending }: Moment): HostTick[] {

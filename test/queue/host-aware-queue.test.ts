@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { HostAwareQueue } from '../../src/queue/host-aware-request-manager.ts';
@@ -372,6 +373,25 @@ describe('a store that refuses', () => {
     await settle();
     expect(events.at(-1)).toBe('fatal Error: disk full');
     store.queue.claim = claim;
+  });
+});
+
+describe('a store that is slow', () => {
+  test('is seen at it while nothing is at hand, and not while there is something', async () => {
+    await queue.add([request('a.example')]);
+    expect(queue.storeWaitMs).toBeNull();
+    const other = new DatabaseSync(join(folder, 'run.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    expect(queue.take()).toBeNull();
+    await settle();
+    await clock.advance(300);
+    expect(queue.storeWaitMs).toBe(300);
+    other.exec('COMMIT');
+    other.close();
+    await clock.advance(50);
+    expect(await take()).not.toBeNull();
+    await settle();
+    expect(queue.storeWaitMs).toBeNull();
   });
 });
 

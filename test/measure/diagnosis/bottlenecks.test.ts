@@ -26,8 +26,6 @@ function holdLock(file: string): ChildProcessByStdio<Writable, null, null> {
 
 // So long that a machine which others use as well makes no difference to it.
 const PATIENT_MS = 400;
-/** Three cases show themselves on a busy machine alone; diagnose.test.ts shows them anywhere, on a fake clock. */
-const BUSY_MACHINE = process.env.MILLRACE_TEST_BUSY === '1';
 const EIGHT_SLOTS = ['--no-discovery', '--max-concurrency-per-host', '8'];
 const FEW_SLOTS = ['--no-discovery', '--max-concurrency-per-host', '4'];
 
@@ -75,10 +73,11 @@ describe('a crawl whose bottleneck is', () => {
       expect(advised(diagnosis)).toEqual([]);
     });
 
-    // In a crawl this short, on a machine of its own, start and end weigh too much to tell.
-    test.runIf(BUSY_MACHINE)('is not where it does as many as it is asked for', async () => {
+    // Its robots.txt, which comes at once, must not make it seem slow.
+    test('is not where it does as many as it is asked for', async () => {
       const { diagnosis } = await crawled({ latencyMs: PATIENT_MS }, { count: 60, args: FEW_SLOTS });
       expect(finding(diagnosis, 'server time')).toBeUndefined();
+      expect(finding(diagnosis, 'concurrency')?.share).toBeGreaterThan(0.6);
       expect(advised(diagnosis)).toEqual(['concurrency']);
     });
   });
@@ -193,7 +192,9 @@ describe('a crawl whose bottleneck is', () => {
   });
 
   describe('fresh handshakes of proxies', () => {
-    const PROXIES = 100;
+    // One for each request, so that none finds a connection of its own kept; each takes 100 ms to let anybody through.
+    const PROXIES = 200;
+    const spec = { latencyMs: 5, tls, proxies: true, tunnelMs: 100 };
     const proxied = (rotation: string) => {
       const urls = ({ proxyPort }: Bottleneck): string[] =>
         Array.from({ length: PROXIES }, (_, user) => `http://user${user}@127.0.0.1:${proxyPort}`);
@@ -207,17 +208,18 @@ describe('a crawl whose bottleneck is', () => {
     };
     const document = (rotation: string) => (to: Bottleneck) => `hosts: {default: ${proxied(rotation)(to)}}\n`;
 
-    // Only where other programs slow the handshakes: on a machine of its own a loopback handshake takes no notable time.
-    test.runIf(BUSY_MACHINE)('is told that they change with each request', async () => {
-      const spec = { latencyMs: 5, tls, proxies: true };
-      const { diagnosis } = await crawled(spec, { count: 2_000, document: document('perRequest') });
-      expect(finding(diagnosis, 'fresh handshakes')?.advice).toContain('sessionPool.rotation: perSession');
-      expect(advised(diagnosis)).not.toContain('HTTP version');
+    test('is told that they change with each request', async () => {
+      const { diagnosis } = await crawled(spec, { count: PROXIES, document: document('perRequest') });
+      const found = finding(diagnosis, 'fresh handshakes');
+      expect(found?.share).toBeGreaterThan(0.5);
+      expect(found?.evidence).toMatch(/^100 % of the requests to 127\.0\.0\.1:\d+ opened a connection, at \d+ ms each/);
+      expect(found?.advice).toContain('sessionPool.rotation: perSession');
+      expect(advised(diagnosis)).toEqual(['fresh handshakes']);
     });
 
     test('is not where each is used again and again', async () => {
-      const spec = { latencyMs: 60, tls, proxies: true };
-      const { diagnosis } = await crawled(spec, { count: 200, document: document('perSession') });
+      const slower = { ...spec, latencyMs: 60 };
+      const { diagnosis } = await crawled(slower, { count: PROXIES, document: document('perSession') });
       expect(finding(diagnosis, 'fresh handshakes')).toBeUndefined();
     });
   });
@@ -236,14 +238,23 @@ describe('a crawl whose bottleneck is', () => {
       expect(advised(diagnosis)).not.toContain('concurrency');
     });
 
-    // Only where other programs slow the commits: on a machine of its own the crawl is over between two locks.
-    test.runIf(BUSY_MACHINE)('is told that the store is slow', async () => {
-      const { diagnosis } = await crawled(
-        {},
-        { count: 12_000, args: ['--no-discovery', '--ignore-robots', '--run', 'slow'], hasSlowStore: true },
-      );
-      expect(finding(diagnosis, 'storage')?.evidence).toMatch(/results waited to be stored/);
+    const stored = { count: 4_000, args: ['--no-discovery', '--ignore-robots', '--run', 'slow'] };
+
+    test('is told that the store is slow, and not that the server is', async () => {
+      const { diagnosis, hosts } = await crawled({}, { ...stored, hasSlowStore: true });
+      const found = finding(diagnosis, 'storage');
+      expect(found?.share).toBeGreaterThan(0.3);
+      expect(found?.evidence).toMatch(/results waited to be stored/);
       expect(advised(diagnosis)).toContain('storage');
+      // Nor does the governor take the pauses for the server's.
+      expect(finding(diagnosis, "the server's own limit")).toBeUndefined();
+      expect(Object.values(hosts)[0]?.concurrency).toBe(50);
+    });
+
+    test('is not where it stores as fast as answers come', async () => {
+      const { diagnosis } = await crawled({ latencyMs: 100 }, stored);
+      expect(finding(diagnosis, 'storage')?.advice ?? '').toBe('');
+      expect(advised(diagnosis)).not.toContain('storage');
     });
   });
 

@@ -26,6 +26,8 @@ export type BottleneckSpec = {
   streams?: number;
   /** A forward proxy in the same process, whose port is printed too. */
   proxies?: boolean;
+  /** How long the proxy takes to let a connection through. */
+  tunnelMs?: number;
   /** /pages/1 and on: each names the next, up to this one. */
   pages?: number;
 };
@@ -95,7 +97,7 @@ const server =
     : spec.streams === undefined
       ? createTlsServer({ ...spec.tls, keepAliveTimeout: 60_000 }, handle)
       : createSecureServer({ ...spec.tls, settings: { maxConcurrentStreams: spec.streams } }, handle as never);
-const proxyPort = spec.proxies ? await startProxy() : 0;
+const proxyPort = spec.proxies ? await startProxy(spec.tunnelMs) : 0;
 server.listen(0, '127.0.0.1', () => {
   const origin = `${spec.tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   process.stdout.write(`${JSON.stringify({ origin, proxyPort })}\n`);
