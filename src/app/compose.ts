@@ -194,7 +194,8 @@ export async function compose(options: CompositionOptions): Promise<Composition>
   };
   limits?.start(onFatal);
   const config = options.config ?? crawleeConfig();
-  const maxRequestsPerCrawl = input.maxRequestsPerCrawl ?? undefined;
+  // That of a shared run counts what all its workers do: its store keeps to it.
+  const maxRequestsPerCrawl = options.seat ? undefined : (input.maxRequestsPerCrawl ?? undefined);
   crawler = new JsonCrawler(parts, { log: quietCrawleeLog(), maxRequestsPerCrawl, ...options.crawlerOptions }, config);
   return {
     crawler,

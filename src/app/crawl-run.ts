@@ -86,7 +86,7 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     input: job.input,
     ports,
     isJoiner: !isOwnProcess(prepared),
-    isShared: prepared.seat != null,
+    seat: prepared.seat ?? null,
     onLimit: end,
   });
   const stopped = onceAborted(signal, () => {

@@ -66,7 +66,7 @@ async function takeSeat({ job, address, ports }: Asked): Promise<Seated> {
   const run = await openSharedRun(address);
   const seat = new SharedSeat({ store: run.store, mayLead: job.workOnly !== true, ports });
   try {
-    await seat.beat();
+    await seat.begin();
   } catch (error) {
     await run.close();
     throw error;

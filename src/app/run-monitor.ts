@@ -2,9 +2,13 @@ import type { Input } from '../config/input-schema.ts';
 import type { KeySnapshot } from '../core/key-snapshot.ts';
 import type { Ports } from '../core/ports.ts';
 import { SECOND_MS } from '../core/units.ts';
-import type { QueueCounts, RunStore } from '../storage/store.ts';
+import type { QueueCounts, RunProgress, RunStore } from '../storage/store.ts';
 import { type Composition, RECORDER_KEY, SLOTS_KEY } from './compose.ts';
+import { type CrawlLimits, crawlLimitsOf, heedLimits, limitReached, sayLimits } from './crawl-limits.ts';
+import type { SharedSeat } from './shared-seat.ts';
 import { SlotWatch } from './slot-watch.ts';
+
+type Spell = RunProgress['spell'];
 
 const EVERY_MS = 250;
 const SHARED_EVERY_MS = SECOND_MS;
@@ -13,8 +17,6 @@ const SAVE_EVERY_MS = 5 * SECOND_MS;
 const MANY_HOSTS = 50;
 // The record of a long crawl is larger, and that of its last second matters less.
 const LOST_SHARE = 0.01;
-// A share says nothing of the first few.
-const LEAST_HANDLED_FOR_SHARE = 100;
 
 export type RunMonitorOptions = {
   composition: Composition;
@@ -22,8 +24,8 @@ export type RunMonitorOptions = {
   input: Input;
   ports: Ports;
   isJoiner: boolean;
-  /** Several workers look at the same counters: less often. */
-  isShared?: boolean;
+  /** Several workers look at the same counters: less often. null or left out = the run is this machine's. */
+  seat?: SharedSeat | null;
   /** The crawl has to end before all is done, and why. */
   onLimit: (reason: string) => void;
 };
@@ -66,6 +68,8 @@ export class RunMonitor {
   }
 
   async start(): Promise<void> {
+    const { seat, input } = this.#options;
+    if (seat) await sayLimits(seat, crawlLimitsOf(input));
     await this.#look();
     this.#watch();
     // When it began is known from then on, however soon it is killed.
@@ -101,7 +105,7 @@ export class RunMonitor {
   }
 
   #arm(): void {
-    const everyMs = this.#options.isShared ? SHARED_EVERY_MS : EVERY_MS;
+    const everyMs = this.#options.seat ? SHARED_EVERY_MS : EVERY_MS;
     this.#cancel = this.#options.ports.clock.schedule(everyMs, () => {
       this.#looking = this.#look()
         .then(() => {
@@ -112,24 +116,40 @@ export class RunMonitor {
   }
 
   async #look(): Promise<void> {
-    const { composition, store, input, ports } = this.#options;
+    const { composition, store, ports } = this.#options;
     const { recorder, crawler } = composition;
     const nowMs = ports.clock.nowMs();
-    this.#counts = await store.queue.counts();
-    this.#before ??= this.#counts;
+    const spell = await this.#count(nowMs);
     const { total, pending } = this.#counts;
     crawler.setCounts({ total, handled: total - pending });
     this.#pending = await store.queue.pendingHosts(HOSTS_LOOKED_AT);
-    const reason = limitReached(input, {
-      failed: this.#counts.failed - this.#before.failed,
-      succeeded: this.#counts.succeeded - this.#before.succeeded,
-      elapsedMs: nowMs - this.#startedMs,
-      idleForMs: this.#idleForMs(),
-    });
+    const reason = limitReached(await this.#limits(), { ...spell, idleForMs: this.#idleForMs() });
     if (reason !== null) this.#options.onLimit(reason);
     const saveEveryMs = recordEveryMs({ hosts: recorder.hosts().size, activeMs: recorder.activeMs() });
     if (nowMs - this.#savedAtMs >= saveEveryMs) await this.#saveRecord(nowMs);
     if (nowMs - this.#persistedAtMs >= SAVE_EVERY_MS) await this.#persistSessions(nowMs);
+  }
+
+  /** @returns what counts for the limits: of a shared run what all workers do, else what this process does */
+  async #count(nowMs: number): Promise<Spell> {
+    const { store, seat } = this.#options;
+    const shared = await seat?.store.progress();
+    this.#counts = shared?.counts ?? (await store.queue.counts());
+    this.#before ??= this.#counts;
+    return (
+      shared?.spell ?? {
+        failed: this.#counts.failed - this.#before.failed,
+        succeeded: this.#counts.succeeded - this.#before.succeeded,
+        elapsedMs: nowMs - this.#startedMs,
+      }
+    );
+  }
+
+  async #limits(): Promise<CrawlLimits> {
+    const { seat, input } = this.#options;
+    const own = crawlLimitsOf(input);
+    // Of a run of this machine alone the crawler keeps to it, request by request.
+    return seat ? heedLimits(seat, own) : { ...own, maxRequestsPerCrawl: null };
   }
 
   /** How long nothing can be sent, as far as is known now; 0 while something is under way. */
@@ -160,25 +180,4 @@ const HOSTS_LOOKED_AT = 100;
 export function recordEveryMs({ hosts, activeMs }: { hosts: number; activeMs: number }): number {
   if (hosts > MANY_HOSTS) return SAVE_EVERY_MS;
   return Math.min(SAVE_EVERY_MS, Math.max(SECOND_MS, activeMs * LOST_SHARE));
-}
-
-/**
- * @param now.failed and succeeded: by this process
- * @returns why the crawl has to end before all is done; null while it has not
- */
-export function limitReached(
-  input: Pick<Input, 'maxDurationSecs' | 'maxFailures' | 'maxFailureShare' | 'maxWaitSecs'>,
-  now: { failed: number; succeeded: number; elapsedMs: number; idleForMs: number },
-): string | null {
-  const { failed, succeeded } = now;
-  const handled = failed + succeeded;
-  if (input.maxDurationSecs !== null && now.elapsedMs >= input.maxDurationSecs * SECOND_MS)
-    return `maxDurationSecs (${input.maxDurationSecs}) is reached`;
-  if (input.maxFailures !== null && failed >= input.maxFailures)
-    return `${failed} requests have failed: maxFailures is ${input.maxFailures}`;
-  if (input.maxFailureShare !== null && handled >= LEAST_HANDLED_FOR_SHARE && failed / handled > input.maxFailureShare)
-    return `${failed} of ${handled} requests have failed: maxFailureShare is ${input.maxFailureShare}`;
-  if (input.maxWaitSecs !== null && now.idleForMs > input.maxWaitSecs * SECOND_MS)
-    return `every host left is parked for ${Math.ceil(now.idleForMs / SECOND_MS)} s: maxWaitSecs is ${input.maxWaitSecs}`;
-  return null;
 }

@@ -36,11 +36,19 @@ export class SharedSeat {
     return this.#leadLost.signal;
   }
 
-  /** Says once that the worker is there, and asks for the lead. */
+  /** Says for the first time that the worker is there, and asks for the lead. */
+  async begin(): Promise<void> {
+    await this.store.heartbeat();
+    if (this.mayLead) this.#setLead(await this.store.begin());
+  }
+
+  /** Says that the worker is still there, and asks for the lead. */
   async beat(): Promise<void> {
     await this.store.heartbeat();
-    if (!this.mayLead) return;
-    const hasLead = await this.store.lead();
+    if (this.mayLead) this.#setLead(await this.store.lead());
+  }
+
+  #setLead(hasLead: boolean): void {
     if (hasLead === this.#isLead) return;
     this.#isLead = hasLead;
     if (hasLead) this.#leadLost = new AbortController();

@@ -187,6 +187,9 @@ export interface ValueStore {
 /** What one worker has done of a shared run: requests handled, records written. */
 export type WorkerShare = { id: string; requests: number; records: number };
 
+/** How far a run is, and what its workers have done in the present spell: since a crawl has begun or continued it. */
+export type RunProgress = { counts: QueueCounts; spell: { succeeded: number; failed: number; elapsedMs: number } };
+
 /** All of one run. */
 export interface RunStore {
   readonly queue: QueueStore;
@@ -194,6 +197,8 @@ export interface RunStore {
   readonly values: ValueStore;
   /** What each worker has done, in the order they came; only where several may share a run. */
   workerShares?(): Promise<WorkerShare[]>;
+  /** From counters; only where several may share a run. */
+  progress?(): Promise<RunProgress>;
   /** Flushes and releases everything. Idempotent. */
   close(): Promise<void>;
 }

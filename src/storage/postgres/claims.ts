@@ -1,7 +1,8 @@
 import { requestIdOf } from '../request-id.ts';
 import type { Claim, ClaimOptions, LeasedRequest } from '../store.ts';
 import { DEFAULT_METHOD } from './additions.ts';
-import type { PostgresDatabase } from './database.ts';
+import { handledInSpellSql, lockSpell } from './counters.ts';
+import type { PostgresDatabase, Transaction } from './database.ts';
 import type { HostTable } from './hosts.ts';
 import type { RunTables } from './run-tables.ts';
 import { nowMs, type StoreTime } from './time.ts';
@@ -31,6 +32,8 @@ type NextRow = { now_ms: number; has_ready: boolean; due_at: number | null; expi
 
 const BEFORE_ALL_HOSTS = 0;
 const MOST_RETURNED_AT_ONCE = 5_000;
+/** All that may be handled is, or others have it and may give it back: look again so soon, ms. */
+const FULL_RECHECK_MS = 500;
 /** While another worker is just about to lease what is left, look again so soon, ms. */
 const CONTENDED_RECHECK_MS = 20;
 
@@ -45,6 +48,7 @@ export class Claims {
   readonly #nextSql: string;
   readonly #dropAttemptSql: string;
   #lastHostId = BEFORE_ALL_HOSTS;
+  #mostHandled: number | null = null;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
@@ -54,29 +58,48 @@ export class Claims {
     this.#dropAttemptSql = dropAttemptSql(parts.tables);
   }
 
+  /** No more are handed out than that so many are handled in this spell of work, by all workers; null = no limit. */
+  handleAtMost(count: number | null): void {
+    this.#mostHandled = count;
+  }
+
   /** @param token has never been used before */
   async claim(options: ClaimOptions, token: number): Promise<Claim> {
     const { database, hosts, time, workerId } = this.#parts;
     const skipIds = await hosts.knownIdsOf(options.skipHosts);
     const now = time.parameter;
     let isFirstTry = true;
-    const { rows, next } = await database.transaction(async (transaction) => {
+    const { rows, next, room } = await database.transaction(async (transaction) => {
       // The answer of an earlier try may have been lost with what it had leased.
       if (!isFirstTry) transaction.run(this.#dropAttemptSql, [token]);
       isFirstTry = false;
       const sentMs = time.localMs;
       transaction.run(this.#returnDueSql, [now]);
-      const { perHost, limit, leaseMs } = options;
-      const parameters = [now, this.#lastHostId, skipIds, perHost, limit, token, workerId, leaseMs];
+      const { perHost, leaseMs } = options;
+      const room = await this.#roomFor(transaction, options.limit);
+      const parameters = [now, this.#lastHostId, skipIds, perHost, room, token, workerId, leaseMs];
       const claimed = transaction.rows<ClaimedRow>(this.#claimSql, parameters);
       const [nextRow] = await transaction.rows<NextRow>(this.#nextSql, [now, skipIds, workerId]);
       time.noteAnswer({ sentMs, answeredMs: time.localMs, databaseMs: nextRow!.now_ms });
-      return { rows: await claimed, next: nextRow! };
+      return { rows: await claimed, next: nextRow!, room };
     });
     this.#lastHostId = lastAround(rows, this.#lastHostId);
     const names = await hosts.namesOf(rows.map(({ host_id }) => host_id));
     const requests = rows.map((row) => leasedRequestOf(row, names.get(row.host_id) as string, token));
+    if (room === 0) return { requests, nextDueAtMs: time.localMs + FULL_RECHECK_MS };
     return { requests, nextDueAtMs: this.#nextDueAtMs(next, requests.length === 0) };
+  }
+
+  /** @returns how many of `wanted` may be handed out, now that whoever asked before has taken his */
+  async #roomFor(transaction: Transaction, wanted: number): Promise<number> {
+    const { tables } = this.#parts;
+    if (this.#mostHandled === null) return wanted;
+    lockSpell(transaction, tables);
+    const [row] = await transaction.rows<{ room: number }>(
+      `SELECT ($1 - ${handledInSpellSql(tables)} - (SELECT count(*) FROM ${tables.leased}))::bigint AS room`,
+      [this.#mostHandled],
+    );
+    return Math.min(wanted, Math.max(0, row!.room));
   }
 
   #nextDueAtMs(next: NextRow, isEmpty: boolean): number | null {

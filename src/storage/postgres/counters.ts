@@ -1,10 +1,14 @@
-import type { HandledResult, QueueCounts } from '../store.ts';
+import type { HandledResult, QueueCounts, RunProgress } from '../store.ts';
 import type { PostgresDatabase, Transaction } from './database.ts';
 import type { RunTables } from './run-tables.ts';
+import { DB_NOW_MS } from './time.ts';
 
-/** What is counted; stored as small integers. */
-const KINDS = { requests: 1, hostPending: 2, failed: 3, skipped: 4, dataset: 5 } as const;
+/** What is counted; stored as small integers. `before`: what had been handled when the present spell of work began. */
+const KINDS = { requests: 1, hostPending: 2, failed: 3, skipped: 4, dataset: 5, before: 6 } as const;
 type Kind = keyof typeof KINDS;
+/** Of kind `before`: when the spell began, epoch ms of the database. */
+const BEGAN_AT = 'beganAtMs';
+const NO_WORKER = 0;
 
 /** How one transaction changes the counters. */
 export class CounterChanges {
@@ -27,6 +31,8 @@ export class CounterChanges {
     this.#add('requests', result, -count);
     this.#add('hostPending', host, count);
     if (reason !== null && result !== 'succeeded') this.#add(result, reason, -count);
+    // What this spell has handled stays handled by it.
+    this.#add('before', result, -count);
   }
 
   rows(datasetId: number, delta: number): void {
@@ -47,6 +53,34 @@ export class CounterChanges {
       .map(({ kind, key, delta }) => ({ kind: KINDS[kind], key, delta }))
       .sort((a, b) => a.kind - b.kind || (a.key < b.key ? -1 : 1));
   }
+}
+
+/** Within a transaction: what has been handled so far is what was there before. */
+export function beginSpell(transaction: Transaction, { counter }: RunTables): void {
+  transaction.run(`DELETE FROM ${counter} WHERE kind = ${KINDS.before}`);
+  transaction.run(
+    `INSERT INTO ${counter} (worker_id, kind, key, value)
+     SELECT ${NO_WORKER}, ${KINDS.before}, key, sum(value) FROM ${counter}
+     WHERE kind = ${KINDS.requests} AND key <> 'total' GROUP BY key
+     UNION ALL SELECT ${NO_WORKER}, ${KINDS.before}, '${BEGAN_AT}', ${DB_NOW_MS}`,
+  );
+}
+
+/** Within a transaction: waits for others who ask for the same, until they have ended. */
+export function lockSpell(transaction: Transaction, { counter }: RunTables): void {
+  transaction.run(`SELECT FROM ${counter} WHERE kind = ${KINDS.before} AND key = '${BEGAN_AT}' FOR UPDATE`);
+}
+
+/** @returns an SQL expression: how many requests have succeeded or failed in this spell of work */
+export function handledInSpellSql({ counter }: RunTables): string {
+  return `coalesce((SELECT sum(CASE kind WHEN ${KINDS.before} THEN -value ELSE value END) FROM ${counter}
+    WHERE kind IN (${KINDS.requests}, ${KINDS.before}) AND key IN ('succeeded', 'failed')), 0)`;
+}
+
+function countsOf(sums: ReadonlyMap<string, number>): QueueCounts {
+  const of = (key: string): number => sums.get(key) ?? 0;
+  const [total, succeeded, failed, skipped] = [of('total'), of('succeeded'), of('failed'), of('skipped')];
+  return { total, succeeded, failed, skipped, pending: total - succeeded - failed - skipped };
 }
 
 /** The counts of one run: each worker adds to rows of its own. */
@@ -75,10 +109,27 @@ export class Counters {
   }
 
   async counts(): Promise<QueueCounts> {
-    const sums = await this.#sums('requests');
-    const of = (key: string): number => sums.get(key) ?? 0;
-    const [total, succeeded, failed, skipped] = [of('total'), of('succeeded'), of('failed'), of('skipped')];
-    return { total, succeeded, failed, skipped, pending: total - succeeded - failed - skipped };
+    return countsOf(await this.#sums('requests'));
+  }
+
+  async progress(): Promise<RunProgress> {
+    const rows = await this.#database.rows<{ kind: number; key: string; sum: number; now_ms: number }>(
+      `SELECT kind, key, sum(value)::bigint AS sum, ${DB_NOW_MS} AS now_ms FROM ${this.#table}
+       WHERE kind IN (${KINDS.requests}, ${KINDS.before}) GROUP BY kind, key`,
+    );
+    const sumsOf = (wanted: Kind): Map<string, number> =>
+      new Map(rows.filter(({ kind }) => kind === KINDS[wanted]).map(({ key, sum }) => [key, sum]));
+    const counts = countsOf(sumsOf('requests'));
+    const before = sumsOf('before');
+    const beganAtMs = before.get(BEGAN_AT) ?? 0;
+    return {
+      counts,
+      spell: {
+        succeeded: counts.succeeded - (before.get('succeeded') ?? 0),
+        failed: counts.failed - (before.get('failed') ?? 0),
+        elapsedMs: rows.length > 0 ? Math.max(0, rows[0]!.now_ms - beganAtMs) : 0,
+      },
+    };
   }
 
   async reasons(result: 'failed' | 'skipped'): Promise<Record<string, number>> {

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { LimitExchange } from '../../governor/shared/exchange.ts';
-import type { RunStore, WorkerShare } from '../store.ts';
+import type { RunProgress, RunStore, WorkerShare } from '../store.ts';
 import { Counters } from './counters.ts';
 import { PostgresDatabase, type PostgresOptions } from './database.ts';
 import { PostgresDatasets } from './datasets.ts';
@@ -39,11 +39,16 @@ export type PostgresRunStore = RunStore & {
   readonly limits: LimitExchange;
   /** Says that this worker is alive; a few times a minute. @throws EnvironmentError when another version took over */
   heartbeat(): Promise<void>;
+  /** Asks for the lead as one that has just come, and begins a spell of work with it. @returns whether it has the lead */
+  begin(): Promise<boolean>;
   /** Asks for the lead of the run, or keeps it. @returns whether this worker has it */
   lead(): Promise<boolean>;
   /** Others may add requests later: a claim that finds nothing then says to look again. */
   expectMore(isExpected: boolean): void;
+  /** In one spell of work no more than so many requests are handled by all workers together; null = no limit. */
+  handleAtMost(count: number | null): void;
   workerShares(): Promise<WorkerShare[]>;
+  progress(): Promise<RunProgress>;
   /** Whether a worker other than this one is at work. */
   hasOtherWorkers(): Promise<boolean>;
 };
@@ -107,8 +112,11 @@ function buildStore(database: PostgresDatabase, { registry, runId, workerId, opt
     values: new PostgresValues(database, tables),
     limits: new PostgresLimits({ database, tables, runId, workerId }),
     heartbeat: () => registry.heartbeat(workerId),
+    begin: () => registry.begin(runId, workerId),
     lead: () => registry.lead(runId, workerId),
     expectMore: (isExpected) => queue.expectMore(isExpected),
+    handleAtMost: (count) => queue.handleAtMost(count),
+    progress: () => counters.progress(),
     workerShares: () => sharesOf(registry, counters, runId),
     hasOtherWorkers: async () => (await registry.workers(runId)).some(({ id, isAlive }) => isAlive && id !== workerId),
     close: async () => {

@@ -86,6 +86,11 @@ export class PostgresQueue implements QueueStore {
     this.#expectsMore = isExpected;
   }
 
+  /** In one spell of work no more than so many are handled by all workers together; null = no limit. */
+  handleAtMost(count: number | null): void {
+    this.#claims.handleAtMost(count);
+  }
+
   async commit(units: readonly UnitOfWork[]): Promise<CommitResult[]> {
     return units.length === 0 ? [] : this.#commits.commit(units);
   }

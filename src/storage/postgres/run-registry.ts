@@ -1,10 +1,12 @@
+import { beginSpell } from './counters.ts';
 import type { PostgresDatabase, Transaction } from './database.ts';
 import { createRunTables, LOCK_CLASS, requireSameVersion, WORKER_GONE_MS } from './migrations.ts';
-import { RUN_TABLES } from './run-tables.ts';
+import { RUN_TABLES, runTables } from './run-tables.ts';
 import { DB_NOW_MS } from './time.ts';
 
 // Kept by a heartbeat every second.
 const LEAD_MS = 15_000;
+const IS_ALIVE = `ended_at IS NULL AND heartbeat_at > ${DB_NOW_MS} - ${WORKER_GONE_MS}`;
 // Whoever ends does not wait for a server that is away.
 const END_PATIENCE_MS = 2_000;
 
@@ -43,6 +45,7 @@ export class RunRegistry {
         [name],
       );
       createRunTables(transaction, this.#database.schema, created!.id);
+      beginSpell(transaction, runTables(this.#database.schema, created!.id));
       return created!.id;
     });
   }
@@ -86,16 +89,30 @@ export class RunRegistry {
   }
 
   /**
+   * Asks for the lead of a run as one that has just come. With the lead it begins a spell of work, but where it takes over
+   * from a lead that was killed and has left others at work.
+   */
+  async begin(runId: number, workerId: number): Promise<boolean> {
+    return this.#database.transaction(async (transaction) => {
+      const [before] = await transaction.rows<{ leadId: number | null; isAlone: boolean }>(
+        `SELECT lead_id AS "leadId", NOT EXISTS (
+           SELECT FROM ${this.#worker} WHERE run_id = $1 AND id <> $2 AND ${IS_ALIVE}) AS "isAlone"
+         FROM ${this.#run} WHERE id = $1 FOR UPDATE`,
+        [runId, workerId],
+      );
+      const taken = await transaction.rows(this.#leadSql(), [runId, workerId]);
+      if (taken.length > 0 && (before!.leadId === null || before!.isAlone))
+        beginSpell(transaction, runTables(this.#database.schema, runId));
+      return taken.length > 0;
+    });
+  }
+
+  /**
    * Asks for the lead of a run, or keeps it: the lead adds the input and writes the files, and others take over from one
    * that is not heard of.
    */
   async lead(runId: number, workerId: number): Promise<boolean> {
-    const rows = await this.#database.rows(
-      `UPDATE ${this.#run} SET lead_id = $2, lead_until = ${DB_NOW_MS} + ${LEAD_MS} WHERE id = $1
-       AND (lead_id IS NULL OR lead_id = $2 OR lead_until < ${DB_NOW_MS}) RETURNING id`,
-      [runId, workerId],
-    );
-    return rows.length > 0;
+    return (await this.#database.rows(this.#leadSql(), [runId, workerId])).length > 0;
   }
 
   /** The worker is heard of no more; of one that cannot say so the others learn that by and by. */
@@ -111,7 +128,7 @@ export class RunRegistry {
   /** @returns all workers the run has had, in the order they came */
   async workers(runId: number): Promise<WorkerRow[]> {
     return this.#database.rows<WorkerRow>(
-      `SELECT id, title, ended_at IS NULL AND heartbeat_at > ${DB_NOW_MS} - ${WORKER_GONE_MS} AS "isAlive"
+      `SELECT id, title, ${IS_ALIVE} AS "isAlive"
        FROM ${this.#worker} WHERE run_id = $1 ORDER BY id`,
       [runId],
     );
@@ -128,6 +145,11 @@ export class RunRegistry {
   /** Runs are begun, renamed and dropped by one process at a time. */
   async #lockNames(transaction: Transaction): Promise<void> {
     transaction.run('SELECT pg_advisory_xact_lock($1, 0)', [LOCK_CLASS]);
+  }
+
+  #leadSql(): string {
+    return `UPDATE ${this.#run} SET lead_id = $2, lead_until = ${DB_NOW_MS} + ${LEAD_MS} WHERE id = $1
+      AND (lead_id IS NULL OR lead_id = $2 OR lead_until < ${DB_NOW_MS}) RETURNING id`;
   }
 
   get #run(): string {
