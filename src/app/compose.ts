@@ -12,6 +12,7 @@ import { PendingWork } from '../crawl/pending-work.ts';
 import { addFailedRow, type PlainList } from '../crawl/plain-list.ts';
 import { createGovernor } from '../governor/create-governor.ts';
 import type { FollowingGovernor, Governor } from '../governor/governor.ts';
+import type { RobotsPolicy } from '../governor/robots/robots-policy.ts';
 import { SharedGovernor, type SharedGovernorOptions } from '../governor/shared/shared-governor.ts';
 import type { HttpClient } from '../http/client.ts';
 import { SlotAccount, type SlotAccountState } from '../measure/diagnosis/slot-account.ts';
@@ -47,6 +48,8 @@ export type Composition = {
   heldUp: HeldUp;
   /** What the host's robots.txt asks for between two requests, ms; 0 = nothing. */
   crawlDelayMs: (host: string) => number;
+  /** Why nothing is sent to the host before its robots.txt is known; null when it is. */
+  missingRobots: RobotsPolicy['missing'];
   /** Ends what was opened here; the store is the caller's. */
   close(): Promise<void>;
 };
@@ -208,6 +211,7 @@ export async function compose(options: CompositionOptions): Promise<Composition>
     slots,
     heldUp,
     crawlDelayMs,
+    missingRobots: (host) => robots.missing(host),
     close: async () => {
       recorder.end();
       robots.close();

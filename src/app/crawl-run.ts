@@ -101,7 +101,7 @@ export async function runCrawl(options: CrawlRunOptions): Promise<CrawlEnd> {
     area: context.area,
     color: context.color,
     quiet: job.progress === 'off',
-    facts: () => progressFacts({ counts: monitor.counts, snapshots: monitor.snapshots, composition }),
+    facts: () => progressFacts({ monitor, composition, clock: ports.clock }),
   });
   let metrics: MetricsServer | null = null;
   try {

@@ -1,17 +1,31 @@
-import type { KeySnapshot } from '../core/key-snapshot.ts';
+import type { Ports } from '../core/ports.ts';
 import { hostProgress, type ProgressFacts } from '../report/progress.ts';
-import type { QueueCounts } from '../storage/store.ts';
 import type { Composition } from './compose.ts';
+import type { RunMonitor } from './run-monitor.ts';
+import { waitingFor } from './waiting-for.ts';
 
 const HOSTS_SHOWN = 8;
 
 /** What the progress lines show. */
 export function progressFacts(facts: {
-  counts: QueueCounts;
-  snapshots: readonly KeySnapshot[];
+  monitor: Pick<RunMonitor, 'counts' | 'snapshots' | 'pending'>;
   composition: Composition;
+  clock: Ports['clock'];
 }): ProgressFacts {
-  const { total, succeeded, failed, skipped } = facts.counts;
-  const hosts = hostProgress(facts.composition.recorder, facts.snapshots, HOSTS_SHOWN);
-  return { total, succeeded, failed, skipped, hosts };
+  const { monitor, composition, clock } = facts;
+  const { total, succeeded, failed, skipped } = monitor.counts;
+  const { crawler, queue, recorder, missingRobots } = composition;
+  const hosts = hostProgress(recorder, monitor.snapshots, HOSTS_SHOWN);
+  const waiting = waitingFor({
+    nowMs: clock.nowMs(),
+    wallMs: clock.wallMs(),
+    inFlight: crawler.inFlight,
+    pending: monitor.pending,
+    leased: queue.leased,
+    snapshots: monitor.snapshots,
+    missingRobots,
+    storeWaitMs: queue.storeWaitMs,
+    nextReadyAtMs: queue.nextReadyAtMs,
+  });
+  return { total, succeeded, failed, skipped, hosts, waiting };
 }

@@ -63,6 +63,11 @@ export class RunMonitor {
     return this.#counts;
   }
 
+  /** Requests not yet handled, by host: of the hosts with most, as far as they are looked at. */
+  get pending(): readonly { host: string; pending: number }[] {
+    return this.#pending;
+  }
+
   get snapshots(): readonly KeySnapshot[] {
     return this.#snapshots;
   }

@@ -54,7 +54,14 @@ export class SlotWatch {
       connectionsWaiting: client.stats().waiting,
       isCappedPerMinute: this.#input.maxRequestsPerMinute !== null,
       isStoreBehind: this.#isStoreBehind(moment.nowMs),
+      isAllDelayed: this.#isAllDelayed(moment.nowMs),
     };
+  }
+
+  #isAllDelayed(nowMs: number): boolean {
+    const { queue } = this.#composition;
+    const { nextReadyAtMs } = queue;
+    return queue.isEmpty() && queue.storeWaitMs === null && nextReadyAtMs !== null && nextReadyAtMs > nowMs;
   }
 
   #isStoreBehind(nowMs: number): boolean {
@@ -65,7 +72,7 @@ export class SlotWatch {
   }
 
   #hostTicks({ wallMs, snapshots, pending }: Moment): HostTick[] {
-    const { recorder, crawlDelayMs, queue } = this.#composition;
+    const { recorder, crawlDelayMs, missingRobots, queue } = this.#composition;
     const records = recorder.hosts();
     const limits = limitsByHost(snapshots);
     const paces = paceByHost(snapshots);
@@ -85,6 +92,7 @@ export class SlotWatch {
         paceRps: paces.get(host) ?? null,
         limitSource: limit?.limitSource ?? null,
         isParked: isGivenUp || (parkedUntilMs !== null && parkedUntilMs > wallMs),
+        isAwaitingRobots: missingRobots(host) !== null,
         crawlDelayMs: crawlDelayMs(host),
         hasRetried: (records.get(host)?.retries ?? 0) > 0,
         hasBeenLimited: (records.get(host)?.limited ?? 0) > 0,

@@ -6,6 +6,7 @@ import { progressBar } from './progress-bar.ts';
 import { EtaEstimate, RateEstimate } from './rate-estimate.ts';
 import type { Recorder } from './recorder.ts';
 import { clipMiddle, type LiveArea, type Painter, painter } from './terminal.ts';
+import { type Waiting, waitingText } from './waiting.ts';
 
 /** What one host does now. */
 export type HostProgress = {
@@ -28,6 +29,8 @@ export type ProgressFacts = {
   skipped: number;
   /** The busiest first; as many as shall be shown. */
   hosts: readonly HostProgress[];
+  /** What it waits for while nothing is under way; null or left out = nothing. */
+  waiting?: Waiting | null;
 };
 
 export type ProgressOptions = {
@@ -43,6 +46,7 @@ export type Progress = { stop(): void };
 
 const REDRAW_MS = 100;
 const LOG_EVERY_MS = 10_000;
+const LEAST_WAIT_SHOWN_MS = 1_000;
 
 /**
  * Shows progress until stopped: on a terminal lines at its bottom, redrawn ten times a second; elsewhere a log line
@@ -93,7 +97,7 @@ export class ProgressView {
     const hosts = facts.hosts.map((host) => this.#hostLine(host, at));
     for (const host of this.#hostRates.keys())
       if (!facts.hosts.some((shown) => shown.host === host)) this.#hostRates.delete(host);
-    return [this.#overallLine(facts, at.columns), ...hosts];
+    return [this.#overallLine(facts, at.columns), ...this.#waitingLine(facts), ...hosts];
   }
 
   /** One line without drawing, for a log. */
@@ -104,7 +108,14 @@ export class ProgressView {
       `${this.#rateText()}`,
       `${formatCount(facts.failed)} failed`,
       this.#etaText(),
+      ...(facts.waiting ? [waitingText(facts.waiting)] : []),
     ].join(', ');
+  }
+
+  /** Redrawn ten times a second, a line for a wait of a moment would only flicker. */
+  #waitingLine({ waiting }: ProgressFacts): string[] {
+    if (!waiting || leftMs(waiting) < LEAST_WAIT_SHOWN_MS) return [];
+    return [`  ${this.#paint('yellow', waitingText(waiting))}`];
   }
 
   #overallLine(facts: ProgressFacts, columns: number): string {
@@ -158,6 +169,12 @@ export class ProgressView {
     const now = rate.perSecond === null ? '–' : formatNumber(rate.perSecond);
     return limitRps === null ? `${now}/s` : `${now}/s of ${formatNumber(limitRps)}`;
   }
+}
+
+/** A file that is being fetched comes soon, or is told of as one that does not. */
+function leftMs(waiting: Waiting): number {
+  if (waiting.kind === 'retries') return waiting.nextInMs;
+  return waiting.kind === 'robots' ? (waiting.nextInMs ?? 0) : waiting.forMs;
 }
 
 /** @returns what the busiest hosts do now: most in flight first, then most requests; at most `limit` of them */

@@ -51,6 +51,29 @@ function memoryStore(initial: Record<string, unknown> = {}) {
   };
 }
 
+describe('a file that is missing', () => {
+  test('is told of with what came instead and the next try, until it is known', async () => {
+    const { policy, check, clock } = policyWith([{ status: 503 }, { status: 200, text: RULES }]);
+    expect(policy.missing('pond.example')).toBeNull();
+    check(URL_A);
+    expect(policy.missing('pond.example')).toEqual({ reason: null, nextFetchAtMs: null });
+    await policy.whenKnown(URL_A);
+    expect(policy.missing('pond.example')).toEqual({ reason: 'it answered 503', nextFetchAtMs: 1_000 });
+    await clock.advance(1_000);
+    await policy.whenKnown(URL_A);
+    expect(policy.missing('pond.example')).toBeNull();
+  });
+
+  test('is waited for by nobody where the host is dead, or given up', async () => {
+    const dead = policyWith([{ status: 503 }], { isDead: () => true });
+    await dead.policy.whenKnown(URL_A);
+    expect(dead.policy.missing('pond.example')).toBeNull();
+    const givenUp = policyWith([{ status: 503 }], { stallSecsOf: () => 0 });
+    await givenUp.policy.whenKnown(URL_A);
+    expect(givenUp.policy.missing('pond.example')).toBeNull();
+  });
+});
+
 describe('the first question about an origin', () => {
   test('starts one fetch, however many ask, and is answered when it has ended', async () => {
     const { policy, check, fetched } = policyWith([{ status: 200, text: RULES }]);

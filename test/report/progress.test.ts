@@ -68,6 +68,27 @@ test('a parked host says so first', async () => {
   expect(terminal.rows[1]).toContain('  parked 1 min 30 s  12/50 in flight  0/s of 95');
 });
 
+test('a wait of a second or more is told of between the overall line and the hosts', async () => {
+  const waitingFor = (nextInMs: number) => factsOf({ hosts: [HOST], waiting: { kind: 'retries', count: 3, nextInMs } });
+  const terminal = await shown({ facts: waitingFor(4_000) });
+  expect(terminal.rows[1]).toBe('  waiting to retry 3 requests, the next in 4.0 s');
+  expect(terminal.rows[2]).toMatch(/^ {2}api\.example\.com /);
+  const soon = await shown({ facts: waitingFor(900) });
+  expect(soon.rows).toHaveLength(2);
+});
+
+test('in a log a wait is told of however short it is', async () => {
+  const lines: string[] = [];
+  const clock = new FakeClock();
+  const area = new LiveArea({ write: () => true });
+  const facts = () => factsOf({ waiting: { kind: 'retries', count: 1, nextInMs: 20 } });
+  startProgress({ ports: { clock, log: logTo(lines) }, area, facts, color: false });
+  await clock.advance(10_000);
+  expect(lines).toEqual([
+    '0 of 2,000 requests done, 0 requests/s, 0 failed, ETA –, waiting to retry 1 request, the next now',
+  ]);
+});
+
 test.each([20, 40, 60, 79, 80, 81, 200])('no line is wider than %i columns less one', async (columns) => {
   const host = { ...HOST, host: `${'very-long-host-name.'.repeat(5)}example.com` };
   const terminal = await shown({ columns, facts: factsOf({ failed: 123_456, hosts: [host, host] }) });

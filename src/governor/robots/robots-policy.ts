@@ -52,6 +52,12 @@ export interface RobotsPolicy {
   whenKnown(url: string): Promise<void>;
   /** Why nothing can be sent to the host in this run: its robots.txt stayed out of reach; null while it is not so. */
   givenUp(host: string): string | null;
+  /**
+   * Why nothing is sent to the host yet: its robots.txt is not known. `reason` is what came instead of it, with the
+   * monotonic time of the next try; both null while it is fetched for the first time.
+   * @returns null when nobody waits for it
+   */
+  missing(host: string): { reason: string | null; nextFetchAtMs: number | null } | null;
   /** What the origin's Crawl-delay asks for, ms, at most 300,000; 0 = nothing, or not known. */
   crawlDelayMs(origin: string): number;
   /** Ends fetches and timers. Whoever waits is let go. Idempotent. */
@@ -110,6 +116,14 @@ class OriginPolicies implements RobotsPolicy {
     for (const { state } of this.#ofHost.get(host) ?? NONE)
       if (state.outage?.isGivenUp) return describeGivenUp(state.outage);
     return null;
+  }
+
+  missing(host: string): { reason: string | null; nextFetchAtMs: number | null } | null {
+    const entry = (this.#ofHost.get(host) ?? NONE).find(({ state }) => state.rules === null);
+    if (entry === undefined || this.#mayFail(entry)) return null;
+    const { outage } = entry.state;
+    if (outage?.isGivenUp) return null;
+    return { reason: outage?.reason ?? null, nextFetchAtMs: outage?.nextFetchAtMs ?? null };
   }
 
   crawlDelayMs(origin: string): number {

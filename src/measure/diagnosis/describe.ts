@@ -1,4 +1,4 @@
-import { formatMs, formatShare } from '../../report/format.ts';
+import { formatCount, formatMs, formatShare } from '../../report/format.ts';
 import type { HostFacts } from './facts.ts';
 import type { Category, Part } from './split.ts';
 
@@ -32,10 +32,10 @@ function evidenceOf({ category, cause, host: name, share }: Part, host: HostFact
     handshakes: `Opening connections${host === null ? '' : ` to${at}${each(host.handshakeMs)}`}.`,
     download: `Reading bodies${host === null ? '' : ` from${at}${each(host.downloadMs)}`}.`,
     'connection-wait': 'Requests that waited for a connection.',
-    politeness: `Held back for${at || ' a host'} (${(cause ?? 'a rule').replaceAll('-', ' ')}).`,
+    politeness: `Held back for${at || ' a host'} (${cause === 'robots' ? 'its robots.txt is not known yet' : (cause ?? 'a rule').replaceAll('-', ' ')}).`,
     discovery: `Starting slowly${at === '' ? '' : ` at${at}`}, as its limit was not known.`,
     knee: `More than ${host?.kneeConcurrency ?? 'a few'} in flight only made${at || ' a host'} slower, so no more were sent.`,
-    retries: `Attempts that failed, and waits before the next${at === '' ? '' : `, most at${at}`}.`,
+    retries: `Attempts that failed, and the wait before the next${host === null ? '' : `: ${formatCount(host.retries)} retries at${at}`}.`,
     'own-process': 'Time that no request used: between one and the next, or while our process was busy.',
     storage: 'Nothing was begun, as results waited to be stored.',
     handler: `Parsing and handlers${host === null ? '' : each(host.parseMs + host.handlerMs)}.`,

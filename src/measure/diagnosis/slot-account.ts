@@ -10,6 +10,7 @@ export const IDLE_CAUSES = [
   'discovered-limit',
   'discovery',
   'parked',
+  'robots',
   'crawl-delay',
   'requests-per-minute',
   'retry-wait',
@@ -33,6 +34,8 @@ export type HostTick = {
   paceRps: number | null;
   limitSource: 'configured' | 'stated' | 'discovered' | null;
   isParked: boolean;
+  /** Nothing is sent to it before its robots.txt is known; left out = no. */
+  isAwaitingRobots?: boolean;
   /** What its robots.txt asks for, ms; 0 = nothing. */
   crawlDelayMs: number;
   /** Whether any request of it has been retried or rejected so far. */
@@ -52,6 +55,8 @@ export type SlotTick = {
   busyShare: number;
   /** So much waits for the store that nothing new is begun. */
   isStoreBehind: boolean;
+  /** Nothing is at hand, and what the store has waits for its time; left out = no. */
+  isAllDelayed?: boolean;
 };
 
 /** All times are slot-ms (slots x ms), but for the first three. */
@@ -95,11 +100,13 @@ export class SlotAccount {
     state.weighedMs += elapsedMs;
     state.busyMs += elapsedMs * Math.min(1, tick.busyShare);
     if (tick.busyShare >= OVERLOADED_SHARE) state.overloadedMs += elapsedMs;
+    // While all that is left waits, it is that, not the want of more, that keeps every slot.
+    const wanted = isStandingStill(tick) ? slots.available : slots.wanted;
     state.slotMs += elapsedMs * slots.available;
-    state.emptyMs += elapsedMs * (slots.available - slots.wanted);
+    state.emptyMs += elapsedMs * (slots.available - wanted);
     state.wireMs += elapsedMs * slots.inFlight;
     state.waitingMs += elapsedMs * Math.min(tick.connectionsWaiting, slots.inFlight);
-    this.#addIdle(tick, Math.max(0, slots.wanted - slots.inFlight));
+    this.#addIdle(tick, Math.max(0, wanted - slots.inFlight));
   }
 
   toState(): SlotAccountState {
@@ -140,13 +147,23 @@ export class SlotAccount {
 export function causeOf(host: HostTick, tick: SlotTick): IdleCause {
   if (tick.isStoreBehind) return 'storage';
   if (host.isParked) return 'parked';
+  if (host.isAwaitingRobots) return 'robots';
   if (host.crawlDelayMs > 0 && (host.paceRps === null || 1_000 / host.crawlDelayMs <= host.paceRps))
     return 'crawl-delay';
+  if (tick.isAllDelayed && host.hasRetried && host.inFlight < host.concurrency) return 'retry-wait';
   if (tick.busyShare >= OVERLOADED_SHARE && host.limitSource === null) return 'own-process';
   if (host.inFlight >= host.concurrency && host.concurrency < host.configuredConcurrency) return capCause(host);
   if (host.paceRps !== null) return host.limitSource === null ? 'discovery' : limitCause(host.limitSource);
   if (tick.isCappedPerMinute) return 'requests-per-minute';
   return host.hasRetried ? 'retry-wait' : 'own-process';
+}
+
+const STANDSTILLS: ReadonlySet<IdleCause> = new Set(['parked', 'robots', 'crawl-delay', 'retry-wait']);
+
+/** Nothing is on the wire, and each host with work has to wait for a time that does not depend on us. */
+function isStandingStill(tick: SlotTick): boolean {
+  const working = tick.hosts.filter(({ pending, inFlight }) => pending > 0 || inFlight > 0);
+  return working.length > 0 && working.every((host) => host.inFlight === 0 && STANDSTILLS.has(causeOf(host, tick)));
 }
 
 function capCause({ limitSource, hasBeenLimited }: HostTick): IdleCause {

@@ -269,6 +269,45 @@ describe('a host out of order', () => {
   });
 });
 
+describe('a crawl that stands still', () => {
+  // 10 requests are left for 50 slots, and none of them may be sent.
+  const still = (tick: Scenario['tick']): Scenario => ({ ...IDLE, tick: { inFlight: 0, pending: 10, ...tick } });
+
+  test('does so for what its last requests wait for, not for want of more', async () => {
+    const parked = await diagnosisOf({ ...still({ isParked: true }), limited: 5 });
+    expect(finding(parked, 'rate limit')?.share).toBeCloseTo(0.98, 2);
+    expect(finding(parked, 'empty queue')).toBeUndefined();
+  });
+
+  test('waits for retries where nothing else is left', async () => {
+    const failed = { status: 500, failure: null, count: 300, retries: 290 };
+    const tick = { hasRetried: true, concurrency: 4, paceRps: 50 };
+    const diagnosis = await diagnosisOf({ ...still(tick), failed, isAllDelayed: true });
+    expect(finding(diagnosis, 'retries')?.share).toBeGreaterThan(0.95);
+    expect(finding(diagnosis, 'retries')?.evidence).toContain('290 retries');
+    expect(finding(diagnosis, 'empty queue')).toBeUndefined();
+  });
+
+  test('waits for a robots.txt that does not come', async () => {
+    const found = finding(await diagnosisOf(still({ isAwaitingRobots: true })), 'host out of order');
+    expect(found?.evidence).toBe(
+      `Nothing was sent to ${HOST} for 98 % of the slot-time, as its robots.txt did not come.`,
+    );
+    expect(found?.advice).toContain('probe');
+  });
+
+  test('has an empty queue while one request is under way: more could be', async () => {
+    const diagnosis = await diagnosisOf(still({ inFlight: 1, hasRetried: true }));
+    expect(finding(diagnosis, 'empty queue')?.share).toBeCloseTo(0.8, 1);
+  });
+
+  test('tells why a host was given up', async () => {
+    const snapshot = { givenUp: 'it asks for a wait of 56 h' };
+    const diagnosis = await diagnosisOf({ ...still({ isParked: true }), limited: 5, snapshot });
+    expect(finding(diagnosis, 'rate limit')?.evidence).toMatch(/, and given up: it asks for a wait of 56 h\.$/);
+  });
+});
+
 describe('the search for the limit', () => {
   const SEARCHING: Scenario = { ...IDLE, tick: { inFlight: 4, concurrency: 4 } };
 

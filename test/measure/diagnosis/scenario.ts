@@ -34,6 +34,7 @@ export type Scenario = {
   busyShare?: number;
   connectionsWaiting?: number;
   isStoreBehind?: boolean;
+  isAllDelayed?: boolean;
   maxConcurrency?: number;
   maxRequestsPerMinute?: number | null;
   durability?: 'normal' | 'full';
@@ -74,6 +75,7 @@ export async function diagnosisOf(scenario: Scenario): Promise<Diagnosis | null>
       isCappedPerMinute: maxRequestsPerMinute !== null,
       busyShare: scenario.busyShare ?? 0.2,
       isStoreBehind: scenario.isStoreBehind ?? false,
+      isAllDelayed: scenario.isAllDelayed ?? false,
     });
   }
   return diagnose({

@@ -10,6 +10,7 @@ const FINDINGS: Partial<Record<IdleCause, Finding>> = {
   'stated-limit': statedLimit,
   'discovered-limit': discoveredLimit,
   parked: parkedHost,
+  robots: missingRobots,
   'crawl-delay': crawlDelay,
   'requests-per-minute': perMinute,
 };
@@ -62,6 +63,14 @@ function moreIdentities(host: HostFacts, start: string): string {
   return `${start}: ask its owner for a higher one, or use ${text} where its terms allow it.`;
 }
 
+function missingRobots({ host }: HostFacts, { part }: Case): Advice {
+  return {
+    bottleneck: 'host out of order',
+    evidence: `Nothing was sent to ${host} for ${formatShare(part.share)} of the slot-time, as its robots.txt did not come.`,
+    advice: 'Look at it with probe: it tells what the host answers.',
+  };
+}
+
 function parkedHost(host: HostFacts, { part }: Case): Advice {
   const statuses = Object.entries(host.statuses).filter(([status]) => Number(status) === 429 || Number(status) >= 500);
   const seen = [
@@ -71,11 +80,15 @@ function parkedHost(host: HostFacts, { part }: Case): Advice {
   const isLimited = host.limited > 0;
   return {
     bottleneck: isLimited ? 'rate limit' : 'host out of order',
-    evidence: `${host.host} was left alone for ${formatShare(part.share)} of the slot-time${seen.length > 0 ? ` after ${seen.join(', ')}` : ''}.`,
+    evidence: `${host.host} was left alone for ${formatShare(part.share)} of the slot-time${seen.length > 0 ? ` after ${seen.join(', ')}` : ''}${givenUpText(host)}.`,
     advice: isLimited
       ? `It told us to wait: a fixed ${setting(host, 'requestsPerSecond')} below its limit avoids that; ramp finds one.`
       : `Look at it with probe; when it is well again, retry-failed crawls what failed.`,
   };
+}
+
+function givenUpText({ limits }: HostFacts): string {
+  return limits?.givenUp == null ? '' : `, and given up: ${limits.givenUp}`;
 }
 
 function crawlDelay(host: HostFacts): Advice {
