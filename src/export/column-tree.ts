@@ -85,10 +85,12 @@ export class RecordWalker {
     this.source = new JsonBytes(noted);
   }
 
-  /** @throws DamagedRecordError when the text is no JSON (what is stepped over is not looked at closely) */
-  walk(json: string): void {
+  /**
+   * Walks the record that `source` has loaded.
+   * @throws DamagedRecordError when the text is no JSON (what is stepped over is not looked at closely)
+   */
+  walk(): void {
     const { source } = this;
-    source.load(json);
     const end = source.skipSpace(this.#value(this.#root, source.skipSpace(0), 0));
     if (end !== source.length) throw new DamagedRecordError(end);
   }

@@ -8,6 +8,7 @@ import { systemClock } from '../core/clock.ts';
 import { EnvironmentError, messageOf, UsageError } from '../core/errors.ts';
 import { randomHex } from '../core/random.ts';
 import { STDOUT } from './export-format.ts';
+import { FileWriter } from './file-writer.ts';
 
 /** Where an export goes, and what may be there already. */
 export type Destination = {
@@ -41,7 +42,7 @@ export async function checkDestination({ path, isOwn, force = false }: Destinati
 
 /**
  * Writes a file as a whole or not at all: beside its place, then renamed. Pipes and devices are written directly.
- * @param chunks pulled only as fast as they can be written; each has to hold only until the next is pulled
+ * @param chunks pulled only as fast as they can be written; each has to hold until the one after the next is pulled
  * @throws UsageError as checkDestination; EnvironmentError when the disk is full or the place cannot be written
  */
 export async function writeWhole(
@@ -81,21 +82,21 @@ async function writeNew(path: string, chunks: AsyncIterable<Uint8Array>, options
   }
   const file = await open(path, 'wx');
   try {
-    const bytes = await writeChunks(file, chunks, options.signal);
-    await file.sync();
-    return bytes;
+    return await writeChunks(file, chunks, options.signal);
   } finally {
     await file.close();
   }
 }
 
 async function writeChunks(file: FileHandle, chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
+  const writer = new FileWriter(file);
   let bytes = 0;
   for await (const chunk of chunks) {
     signal?.throwIfAborted();
-    for (let at = 0; at < chunk.byteLength; ) at += (await file.write(chunk, at)).bytesWritten;
+    await writer.write(chunk);
     bytes += chunk.byteLength;
   }
+  await writer.end();
   return bytes;
 }
 

@@ -40,7 +40,8 @@ export class ColumnTracker implements CellVisitor {
   add(json: string): readonly ColumnPath[] {
     this.#fresh = this.#unreported;
     this.#unreported = null;
-    this.#walker.walk(json);
+    this.#walker.source.load(json);
+    this.#walker.walk();
     return this.#fresh ?? NONE;
   }
 

@@ -1,3 +1,4 @@
+import { endOfPlainRun, RUN_SLACK, stopAt, viewOf } from './plain-run.ts';
 import { DamagedRecordError } from './rows.ts';
 
 export const QUOTE = 0x22;
@@ -7,64 +8,47 @@ export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
-const BACKSLASH = 0x5c;
+export const BACKSLASH = 0x5c;
 
-/** What a byte of a string is to whoever scans it; all others are plain (0). */
-const ENDS = 1;
-export const ESCAPES = 2;
-const FORBIDDEN = 4;
-/** It is the byte the scanner wants to be told of. */
-export const NOTED = 8;
+/** What `endOfString` met: a backslash; the byte it was to tell of. */
+export const ESCAPES = 1;
+export const NOTED = 2;
 
-function stringMarks(noted: number | null): Uint8Array {
-  const marks = new Uint8Array(256);
-  if (noted !== null) marks[noted] = NOTED;
-  // Control characters are escaped in JSON; 0 also stands after the last byte of a text.
-  marks.fill(FORBIDDEN, 0, 0x20);
-  marks[QUOTE] = ENDS;
-  marks[BACKSLASH] = ESCAPES;
-  return marks;
-}
-
-// A native search costs as much as looking at so many bytes one by one.
-const SHORT_STRING = 32;
-const SENTINELS = 5;
+const NO_STOP = stopAt(null);
+const SENTINEL_BYTES = 4 + RUN_SLACK;
 
 /**
  * One JSON text at a time as UTF-8, in a buffer that is used again. Bytes are several times faster to look at than a
  * string's characters. After the end of the text stand bytes that stop every search.
  */
 export class JsonBytes {
-  bytes: Buffer = Buffer.allocUnsafe(16 * 1024);
+  bytes: Buffer = Buffer.allocUnsafe(0);
+  /** The same bytes, for whoever looks at several at a time. */
+  view: DataView = viewOf(this.bytes);
   length = 0;
   /** Of the last string scanned: ESCAPES when it has a backslash, NOTED when it has the noted byte. */
   marksSeen = 0;
-  readonly #noted: number | null;
-  readonly #marks: Uint8Array;
-  #isSearchable = true;
-  // The next backslash: most records have few, and then one search does for many strings.
-  #backslash = -1;
+  readonly #noted: number;
 
   /** @param noted a byte that `endOfString` is to tell of */
   constructor(noted: number | null = null) {
-    this.#noted = noted;
-    this.#marks = stringMarks(noted);
+    this.#noted = stopAt(noted);
+    this.#allocate(16 * 1024);
   }
 
   load(json: string): void {
     // A UTF-16 unit takes at most three bytes.
-    const most = json.length * 3 + SENTINELS;
-    if (most > this.bytes.length) this.bytes = Buffer.allocUnsafe(2 * most);
+    const most = json.length * 3 + SENTINEL_BYTES;
+    if (most > this.bytes.length) this.#allocate(2 * most);
     this.length = this.bytes.write(json, 0);
     // Two zeros: a text cut off after a backslash would step over one.
     this.bytes[this.length] = 0;
     this.bytes[this.length + 1] = 0;
-    this.bytes[this.length + 2] = BACKSLASH;
-    this.bytes[this.length + 3] = QUOTE;
-    this.bytes[this.length + 4] = this.#noted ?? 0;
-    this.#backslash = -1;
-    // A line break is white space, or damage within a string: only looking at every byte tells.
-    this.#isSearchable = !json.includes('\n') && !json.includes('\r');
+  }
+
+  #allocate(byteCount: number): void {
+    this.bytes = Buffer.allocUnsafe(byteCount);
+    this.view = viewOf(this.bytes);
   }
 
   /** @returns the place of the first byte at or after `at` that is no JSON white space */
@@ -80,43 +64,24 @@ export class JsonBytes {
 
   /** @param at the opening quote @returns the place of the closing one; sets marksSeen */
   endOfString(at: number): number {
-    const { bytes } = this;
-    const marks = this.#marks;
-    let searchAt = this.#isSearchable ? at + SHORT_STRING : Number.POSITIVE_INFINITY;
+    const { bytes, view } = this;
+    let stop = this.#noted;
     let place = at + 1;
-    let seen = 0;
+    this.marksSeen = 0;
     for (;;) {
-      const mark = marks[bytes[place] as number] as number;
-      if (mark !== 0) {
-        seen |= mark;
-        if (mark === ENDS) break;
-        if (mark === FORBIDDEN) throw new DamagedRecordError(place);
-        if (mark === ESCAPES) place++;
-      } else if (place >= searchAt) {
-        const end = this.#endWithoutEscape(place);
-        if (end >= 0) {
-          this.marksSeen = seen | (this.#hasNoted(place, end) ? NOTED : 0);
-          return end;
-        }
-        searchAt = Number.POSITIVE_INFINITY;
+      place = endOfPlainRun(view, place, stop);
+      const byte = bytes[place] as number;
+      if (byte === QUOTE) return place;
+      if (byte < 0x20) throw new DamagedRecordError(place);
+      if (byte === BACKSLASH) {
+        this.marksSeen |= ESCAPES;
+        place += 2;
+      } else {
+        // Once is enough.
+        this.marksSeen |= NOTED;
+        stop = NO_STOP;
       }
-      place++;
     }
-    this.marksSeen = seen;
-    return place;
-  }
-
-  /** @returns the place of the closing quote; -1 when a backslash stands before it, or there is none */
-  #endWithoutEscape(from: number): number {
-    const { bytes } = this;
-    const quote = bytes.indexOf(QUOTE, from);
-    if (this.#backslash < from) this.#backslash = bytes.indexOf(BACKSLASH, from);
-    return quote < this.#backslash && quote < this.length ? quote : -1;
-  }
-
-  #hasNoted(from: number, end: number): boolean {
-    if (this.#noted === null) return false;
-    return this.bytes.indexOf(this.#noted, from) < end;
   }
 
   /** @param at the first byte of a number, true, false or null @returns the place after it */
@@ -139,8 +104,8 @@ export class JsonBytes {
     for (let place = at; ; place++) {
       const byte = bytes[place] as number;
       if (byte === QUOTE) place = this.endOfString(place);
-      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
-      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      else if (opens(byte)) depth++;
+      else if (closes(byte)) {
         if (--depth === 0) return place + 1;
       } else if (byte === 0) throw new DamagedRecordError(at);
     }
@@ -170,4 +135,17 @@ export class JsonBytes {
       throw new DamagedRecordError(start, { cause });
     }
   }
+}
+
+// A bracket and a brace differ in one bit.
+const BRACE_BIT = OPEN_BRACE ^ OPEN_BRACKET;
+
+/** @returns whether the byte is [ or { */
+export function opens(byte: number): boolean {
+  return (byte | BRACE_BIT) === OPEN_BRACE;
+}
+
+/** @returns whether the byte is ] or } */
+export function closes(byte: number): boolean {
+  return (byte | BRACE_BIT) === CLOSE_BRACE;
 }

@@ -33,5 +33,5 @@ async function* jsonChunks(rows: RowSource, { fields }: JsonOptions, frame: Fram
     }
   }
   chunk.writeText(gap === frame.before ? frame.none : frame.after);
-  yield chunk.take();
+  yield chunk.written;
 }

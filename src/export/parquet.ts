@@ -66,7 +66,8 @@ class TypeInference implements CellVisitor {
   }
 
   add(json: string): void {
-    this.#walker.walk(json);
+    this.#walker.source.load(json);
+    this.#walker.walk();
   }
 
   /** No file is without a column: readers refuse it. */
@@ -130,7 +131,8 @@ class RowGroup implements CellVisitor {
 
   add(json: string): void {
     for (const values of this.#values) values.push(null);
-    this.#walker.walk(json);
+    this.#walker.source.load(json);
+    this.#walker.walk();
     this.rowCount++;
     this.#characters += json.length;
   }
@@ -194,10 +196,11 @@ function schemaOf(columns: readonly Column[], json: Element): SchemaElement[] {
   ];
 }
 
-/** A writer whose bytes are taken away as they come; they hold until the next ones are written. */
+/** A writer whose bytes are taken away as they come. */
 class DrainedWriter extends ByteWriter {
   drain(): Uint8Array {
-    const bytes = this.getBytes();
+    // Its buffer is used again.
+    const bytes = this.getBytes().slice();
     this.index = 0;
     return bytes;
   }

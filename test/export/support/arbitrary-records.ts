@@ -108,3 +108,24 @@ export const dataset = fc.oneof(
   fc.array(recordText, { maxLength: 8 }),
   fc.tuple(recordText, fc.integer({ min: 1, max: 5 })).map(([json, count]) => Array<string>(count).fill(json)),
 );
+
+type Shape = { name: string; members: Shape[] };
+
+const shapes = fc.letrec<{ members: Shape[] }>((tie) => ({
+  members: fc.uniqueArray(
+    fc.record({ name: key, members: fc.oneof({ maxDepth: 2 }, fc.constant<Shape[]>([]), tie('members')) }),
+    { minLength: 1, maxLength: 5, selector: ({ name }) => name },
+  ),
+})).members;
+
+function filled(members: readonly Shape[]): fc.Arbitrary<string> {
+  const texts = members.map(({ name, members: inner }) =>
+    fc
+      .tuple(fc.nat(9), inner.length > 0 ? filled(inner) : valueText, valueText)
+      .map(([chance, usual, odd]) => (chance === 0 ? '' : `${JSON.stringify(name)}:${chance === 1 ? odd : usual}`)),
+  );
+  return fc.tuple(...texts).map((all) => `{${all.filter((member) => member !== '').join(',')}}`);
+}
+
+/** A dataset of one shape, as an API's records are: the same keys in one order, now and then one less or of another kind. */
+export const alikeDataset = shapes.chain((members) => fc.array(filled(members), { minLength: 2, maxLength: 12 }));
