@@ -4,7 +4,7 @@ import { loadavg } from 'node:os';
 import { openPostgresRun } from '../../src/storage/postgres/open.ts';
 import { startPostgres } from '../../test/storage/postgres/server.ts';
 import { machine } from '../common/machine.ts';
-import { addRequests, ports, unitOf } from '../storage/common.ts';
+import { addRequests, claimOptions, ports, unitOf } from '../storage/common.ts';
 import { serverCpuMs } from './server-cost.ts';
 
 const [count = 0, batch = 0, hosts = 0] = process.argv.slice(2).map(Number);
@@ -24,7 +24,7 @@ const commits = { cpuMs: 0, wallMs: 0 };
 for (;;) {
   const claimCpu = cpu();
   const claimAt = performance.now();
-  const { requests } = await store.queue.claim({ limit: batch, perHost: batch, skipHosts: new Set(), leaseMs: 60_000 });
+  const { requests } = await store.queue.claim({ ...claimOptions(batch), claimsAgain: true });
   claims.wallMs += performance.now() - claimAt;
   if (requests.length === 0) break;
   claims.count += 1;

@@ -30,7 +30,13 @@ await runSql(
    ANALYZE ${table('request')}; ANALYZE ${table('ready')}; CHECKPOINT`,
 );
 const wallMs: number[] = [];
-const options = { limit: LIMIT, perHost: LIMIT / HOSTS, skipHosts: new Set<string>(), leaseMs: 600_000 };
+const options = {
+  limit: LIMIT,
+  perHost: LIMIT / HOSTS,
+  skipHosts: new Set<string>(),
+  leaseMs: 600_000,
+  claimsAgain: true,
+};
 for (let i = 0; i < 10; i++) await store.queue.claim(options);
 const cpuBefore = serverCpuMs(server.pid()!);
 for (let i = 0; i < claims; i++) {

@@ -246,7 +246,8 @@ export class HostAwareQueue {
     this.#claimNotBeforeMs = Number.POSITIVE_INFINITY;
     this.#claimAtSize = NEVER;
     const perHost = Math.max(LEAST_PER_HOST, Math.floor(limit / Math.max(1, this.#scheduler.activeHosts)));
-    const claim = await this.#store.claim({ limit, perHost, skipHosts, leaseMs: this.#options.leaseMs });
+    const { leaseMs } = this.#options;
+    const claim = await this.#store.claim({ limit, perHost, skipHosts, leaseMs, claimsAgain: true });
     for (const request of claim.requests) this.#held.set(request.lease.requestId, request.lease);
     this.#scheduler.add(claim.requests, this.#clock.nowMs());
     this.#planNextClaim({ found: claim.requests.length, nextDueAtMs: claim.nextDueAtMs, sated: sated.size });

@@ -90,6 +90,8 @@ export type ClaimOptions = {
   /** Hosts that cannot send now (parked) or have enough buffered: nothing of them is handed out. */
   skipHosts: ReadonlySet<string>;
   leaseMs: number;
+  /** Whoever claims again after a claim that gave something needs no `nextDueAtMs` of it: now is what it may say. */
+  claimsAgain?: boolean;
 };
 
 export type Claim = {

@@ -15,7 +15,10 @@ export type ClaimParts = {
   workerId: number;
 };
 
+type Asked = { options: ClaimOptions; skipIds: number[]; token: number };
+
 type ClaimedRow = {
+  now_ms: number;
   request_id: number;
   host_id: number;
   claims: number;
@@ -32,6 +35,13 @@ type NextRow = { now_ms: number; has_ready: boolean; due_at: number | null; expi
 
 const BEFORE_ALL_HOSTS = 0;
 const MOST_RETURNED_AT_ONCE = 5_000;
+// What is due, or whose lease has ended, waits for so long at most while there is other work: looking costs as much as a claim.
+const RETURN_EVERY_MS = 250;
+/**
+ * A host's requests are read in the order of their index. Where its statistics are of another time, as those of a queue are, the
+ * planner may think them few, and sort all there are for every claim.
+ */
+const PLAN_SQL = "SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)";
 /** All that may be handled is, or others have it and may give it back: look again so soon, ms. */
 const FULL_RECHECK_MS = 500;
 /** While another worker is just about to lease what is left, look again so soon, ms. */
@@ -49,6 +59,7 @@ export class Claims {
   readonly #dropAttemptSql: string;
   #lastHostId = BEFORE_ALL_HOSTS;
   #mostHandled: number | null = null;
+  #returnedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
@@ -65,29 +76,78 @@ export class Claims {
 
   /** @param token has never been used before */
   async claim(options: ClaimOptions, token: number): Promise<Claim> {
-    const { database, hosts, time, workerId } = this.#parts;
+    const { database, hosts } = this.#parts;
     const skipIds = await hosts.knownIdsOf(options.skipHosts);
-    const now = time.parameter;
     let isFirstTry = true;
-    const { rows, next, room } = await database.transaction(async (transaction) => {
+    const { rows, nextDueAtMs } = await database.transaction((transaction) => {
       // The answer of an earlier try may have been lost with what it had leased.
       if (!isFirstTry) transaction.run(this.#dropAttemptSql, [token]);
       isFirstTry = false;
-      const sentMs = time.localMs;
-      transaction.run(this.#returnDueSql, [now]);
-      const { perHost, leaseMs } = options;
-      const room = await this.#roomFor(transaction, options.limit);
-      const parameters = [now, this.#lastHostId, skipIds, perHost, room, token, workerId, leaseMs];
-      const claimed = transaction.rows<ClaimedRow>(this.#claimSql, parameters);
-      const [nextRow] = await transaction.rows<NextRow>(this.#nextSql, [now, skipIds, workerId]);
-      time.noteAnswer({ sentMs, answeredMs: time.localMs, databaseMs: nextRow!.now_ms });
-      return { rows: await claimed, next: nextRow!, room };
+      return this.#claimWithin(transaction, { options, skipIds, token });
     });
     this.#lastHostId = lastAround(rows, this.#lastHostId);
     const names = await hosts.namesOf(rows.map(({ host_id }) => host_id));
     const requests = rows.map((row) => leasedRequestOf(row, names.get(row.host_id) as string, token));
-    if (room === 0) return { requests, nextDueAtMs: time.localMs + FULL_RECHECK_MS };
-    return { requests, nextDueAtMs: this.#nextDueAtMs(next, requests.length === 0) };
+    return { requests, nextDueAtMs };
+  }
+
+  async #claimWithin(
+    transaction: Transaction,
+    asked: Asked,
+  ): Promise<{ rows: ClaimedRow[]; nextDueAtMs: number | null }> {
+    const { time } = this.#parts;
+    transaction.run(PLAN_SQL);
+    const isReturned = this.#returnsNow();
+    if (isReturned) this.#returnDue(transaction);
+    let rows = await this.#take(transaction, asked);
+    if (rows.length === 0 && !isReturned) {
+      this.#returnDue(transaction);
+      rows = await this.#take(transaction, asked);
+    }
+    if (rows.length > 0 && asked.options.claimsAgain) return { rows, nextDueAtMs: time.parameter ?? time.localMs };
+    return { rows, nextDueAtMs: await this.#nextDueAtMs(transaction, { found: rows.length, skipIds: asked.skipIds }) };
+  }
+
+  /** While there is something, others look at the clock too. */
+  #returnsNow(): boolean {
+    const { time } = this.#parts;
+    return Math.abs((time.parameter ?? time.localMs) - this.#returnedAtMs) >= RETURN_EVERY_MS;
+  }
+
+  #returnDue(transaction: Transaction): void {
+    const { time } = this.#parts;
+    this.#returnedAtMs = time.parameter ?? time.localMs;
+    transaction.run(this.#returnDueSql, [time.parameter]);
+  }
+
+  async #take(transaction: Transaction, { options, skipIds, token }: Asked): Promise<ClaimedRow[]> {
+    const { time, workerId } = this.#parts;
+    const { perHost, leaseMs } = options;
+    const room = await this.#roomFor(transaction, options.limit);
+    const sentMs = time.localMs;
+    const parameters = [time.parameter, this.#lastHostId, skipIds, perHost, room, token, workerId, leaseMs];
+    const rows = await transaction.rows<ClaimedRow>(this.#claimSql, parameters);
+    if (rows.length > 0) time.noteAnswer({ sentMs, answeredMs: time.localMs, databaseMs: rows[0]!.now_ms });
+    return rows;
+  }
+
+  async #nextDueAtMs(
+    transaction: Transaction,
+    { found, skipIds }: { found: number; skipIds: number[] },
+  ): Promise<number | null> {
+    const { time, workerId } = this.#parts;
+    const sentMs = time.localMs;
+    const [next] = await transaction.rows<NextRow>(this.#nextSql, [time.parameter, skipIds, workerId]);
+    const { now_ms: databaseMs, has_ready, due_at, expires_at } = next!;
+    time.noteAnswer({ sentMs, answeredMs: time.localMs, databaseMs });
+    if (has_ready) return time.toLocal(databaseMs) + (found > 0 ? 0 : this.#recheckMs);
+    const times = [due_at, expires_at].filter((atMs) => atMs !== null);
+    return times.length > 0 ? time.toLocal(Math.min(...times)) : null;
+  }
+
+  /** Others are just about to lease what is there; or all that may be handled is, or is theirs and may come back. */
+  get #recheckMs(): number {
+    return this.#mostHandled === null ? CONTENDED_RECHECK_MS : FULL_RECHECK_MS;
   }
 
   /** @returns how many of `wanted` may be handed out, now that whoever asked before has taken his */
@@ -100,13 +160,6 @@ export class Claims {
       [this.#mostHandled],
     );
     return Math.min(wanted, Math.max(0, row!.room));
-  }
-
-  #nextDueAtMs(next: NextRow, isEmpty: boolean): number | null {
-    const { time } = this.#parts;
-    if (next.has_ready) return time.toLocal(next.now_ms + (isEmpty ? CONTENDED_RECHECK_MS : 0));
-    const times = [next.due_at, next.expires_at].filter((atMs) => atMs !== null);
-    return times.length > 0 ? time.toLocal(Math.min(...times)) : null;
   }
 }
 
@@ -176,8 +229,10 @@ function claimSql({ ready, leased, request, retried }: RunTables): string {
       SELECT request_id, $6::bigint, $7::int, ${nowMs(1)} + $8::bigint, host_id, rank, claims + 1, redo FROM taken
       RETURNING request_id, host_id, rank, claims
     )
-    SELECT given.request_id, given.host_id, given.claims, r.added_at, r.url, r.unique_key, r.method, r.label, r.data, t.patch
-    FROM given JOIN ${request} r ON r.id = given.request_id LEFT JOIN ${retried} t ON t.request_id = given.request_id
+    SELECT ${nowMs(1)} AS now_ms, given.request_id, given.host_id, given.claims, r.added_at, r.url, r.unique_key, r.method,
+      r.label, r.data, t.patch
+    FROM given JOIN ${request} r ON r.id = given.request_id
+    LEFT JOIN LATERAL (SELECT patch FROM ${retried} WHERE request_id = given.request_id LIMIT 1) t ON true
     ORDER BY given.rank, given.request_id`;
 }
 
