@@ -309,6 +309,12 @@ test('one URL whose total is beyond what came says that its paging was not found
   );
 });
 
+test('one URL whose total came whole says so', () => {
+  const body = { total: 2, items: [{ id: 1 }, { id: 2 }] };
+  const { notes } = draftFromResponse({ url: 'https://api.test/things', headers: {}, body });
+  expect(notes).toContain('Pages: singlePage ($.total says 2, and all came)');
+});
+
 describe('names', () => {
   test.each([
     ['/v1/order-items', 'order_items'],

@@ -345,6 +345,29 @@ test('a total beyond what came, where nothing says how to ask for more, is a gap
   expect(said((await playCrawl(api({ path: '/things' }), { answer: () => ({ body: whole }) })).said)).toEqual([]);
 });
 
+test.each([
+  ['auto', { path: '/things' }],
+  ['singlePage', { path: '/things', paginator: { type: 'singlePage' as const } }],
+])('a total that a single page states, and that came, is declared by %s', async (_name, endpoint) => {
+  const one = { items: [{ id: 1 }, { id: 2 }] };
+  for (const body of [
+    { ...one, total: 2 },
+    { ...one, meta: { total_count: 2, total_pages: 1 } },
+  ]) {
+    const played = await playCrawl(api(endpoint), { answer: () => ({ body }) });
+    expect(played.finished[0]!.completeness).toMatchObject({ declared: 2, fetched: 2, gaps: 0 });
+  }
+});
+
+test('a count of the page alone is no total of the pages that follow', async () => {
+  const answer = ({ url }: { url: string }) =>
+    url.includes('cursor')
+      ? { body: { items: [{ id: 3 }], count: 1 } }
+      : { body: { items: [{ id: 1 }, { id: 2 }], count: 2, next_cursor: 'b' } };
+  const played = await playCrawl(api({ path: '/things' }), { answer });
+  expect(played.finished[0]!.completeness).toMatchObject({ declared: null, fetched: 3, gaps: 0 });
+});
+
 test('a primaryKey or an incremental cursorPath that no record has is said, once', async () => {
   const document = api({
     path: '/things',

@@ -1,7 +1,7 @@
 import type { PaginatorConfig } from '../../config/api-schema.ts';
 import { type CodePaginator, codePaginator } from './code.ts';
 import { cursorPaginator, headerCursorPaginator } from './cursor.ts';
-import { detectPaginator, statedTotal } from './detect.ts';
+import { completeTotal, detectPaginator, statedTotal } from './detect.ts';
 import { graphqlRelayPaginator } from './graphql-relay.ts';
 import { headerLinkPaginator } from './header-link.ts';
 import { jsonLinkPaginator } from './json-link.ts';
@@ -66,7 +66,7 @@ function autoPaginator(options: PaginatorOptions & { code: CodePaginators }): Pa
       const before = foundBefore(state);
       if (before !== null) return createPaginator(before, options).total(response, state.inner as PageState);
       // On the first page, whatever the way to the rest: what then does not come is a gap.
-      return statedTotal(response);
+      return statedTotal(response) ?? (leadsOn(response, options) ? null : completeTotal(response));
     },
     position(state) {
       const before = foundBefore(state);
@@ -74,6 +74,13 @@ function autoPaginator(options: PaginatorOptions & { code: CodePaginators }): Pa
       return createPaginator(before, options).position?.(state.inner as PageState) ?? null;
     },
   };
+}
+
+/** Whether another page follows the first, which `response` is. */
+function leadsOn(response: PageResponse, options: PaginatorOptions & { code: CodePaginators }): boolean {
+  const request = { url: response.url, method: 'GET', headers: {}, payload: null };
+  const paginator = createPaginator(detectPaginator(response, request).config, options);
+  return paginator.next(paginator.first(request).state, response, request).kind === 'next';
 }
 
 /** Nothing says how to ask for the rest: better said than lost in silence. */

@@ -22,7 +22,12 @@ export function detectPaginator(response: PageResponse, request: PageRequest): D
     detectPageNumber(response, request) ??
     detectOffset(response, request) ??
     detectLastId(response);
-  return found ?? { config: { type: 'singlePage' }, evidence: 'no sign of further pages' };
+  return found ?? { config: { type: 'singlePage' }, evidence: singlePageEvidence(response) };
+}
+
+function singlePageEvidence(response: PageResponse): string {
+  const total = completeTotal(response);
+  return total === null ? 'no sign of further pages' : `${total.path} says ${total.records}, and all came`;
 }
 
 function detected(config: { type: PaginatorType } & Record<string, unknown>, evidence: string): Detected {
@@ -199,11 +204,26 @@ function detectOffset(response: PageResponse, request: PageRequest): Detected | 
  * Records over all pages that a body states under a usual name, where that is more than came.
  * @returns null when it states none, or no more than came
  */
-export function statedTotal(response: PageResponse): { records: number; path: string } | null {
-  const key = findKey(response.body, TOTAL_NAMES, isCount);
-  const records = key === null ? undefined : numberIn(valueAt(response.body, key));
-  if (key === null || records === undefined) return null;
-  return response.listLength > 0 && records > response.listLength ? { records, path: asPath(key) } : null;
+export function statedTotal(response: PageResponse): StatedTotal | null {
+  const total = usualTotal(response);
+  return total !== null && response.listLength > 0 && total.records > response.listLength ? total : null;
+}
+
+/**
+ * The same, where as many came: of a page that leads to others it may be the count of that page.
+ * @returns null when it states none, or another number
+ */
+export function completeTotal(response: PageResponse): StatedTotal | null {
+  const total = usualTotal(response);
+  return total?.records === response.listLength ? total : null;
+}
+
+type StatedTotal = { records: number; path: string };
+
+function usualTotal({ body }: PageResponse): StatedTotal | null {
+  const key = findKey(body, TOTAL_NAMES, isCount);
+  const records = key === null ? undefined : numberIn(valueAt(body, key));
+  return key === null || records === undefined ? null : { records, path: asPath(key) };
 }
 
 /** Stripe's way: has_more, and the id of the last record. */
