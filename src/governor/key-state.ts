@@ -5,6 +5,7 @@ import type { HostState } from './host-state.ts';
 import { Outstanding } from './law/outstanding.ts';
 import { Overloads } from './law/overloads.ts';
 import { RateControl } from './law/rate-control.ts';
+import { SentWith } from './law/sent-with.ts';
 import { StatedPace } from './law/stated-pace.ts';
 import type { Pacer } from './pacer.ts';
 import type { Signals } from './signals/read-signals.ts';
@@ -40,6 +41,8 @@ export class KeyState {
   backoffMs = 0;
   lastUsedMs: number;
   givenUp: string | null = null;
+  /** How many were in flight when a request was sent. */
+  readonly sentWith = new SentWith();
   readonly #outstanding = new Outstanding();
   #hung = 0;
   #hungCountedAtMs = Number.NEGATIVE_INFINITY;
@@ -134,6 +137,7 @@ export class KeyState {
   take(nowMs: number): void {
     this.inFlight += 1;
     this.#outstanding.sent(nowMs);
+    this.sentWith.sent(nowMs, this.inFlight);
     this.lastUsedMs = nowMs;
     this.host.take(nowMs);
     this.gate.sent(nowMs);

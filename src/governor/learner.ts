@@ -155,7 +155,7 @@ export class Learner {
     state.cutAtMs = nowMs;
     const isExcused = isExplained || isLone;
     state.control.refused(
-      { sentAtMs, nowMs, inFlight: state.inFlight },
+      { sentAtMs, nowMs, inFlight: state.inFlight, sentWith: state.sentWith.at(sentAtMs) },
       {
         isExcused,
         isOverload: signals.refusal?.kind === 'overload',
@@ -172,7 +172,8 @@ export class Learner {
     if (wasUntilMs > nowMs) return;
     state.cutAtMs = nowMs;
     const isOverload = false;
-    state.control.refused({ sentAtMs, nowMs, inFlight: state.inFlight }, { isExcused: false, isOverload });
+    const { inFlight } = state;
+    state.control.refused({ sentAtMs, nowMs, inFlight, sentWith: null }, { isExcused: false, isOverload });
     state.backoffMs = state.leastWaitMs;
     const reason = 'another worker was refused';
     state.gate.park({ nowMs, waitMs, jitterMs: 0, source: 'server', reason });

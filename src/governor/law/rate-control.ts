@@ -6,7 +6,7 @@ import { Goodput } from './goodput.ts';
 import { Latency } from './latency.ts';
 import { LevelDoubt } from './level-doubt.ts';
 import { measureAtRefusal } from './measure-refusal.ts';
-import { countTail, type PendingCut } from './pending-cut.ts';
+import { PendingCut } from './pending-cut.ts';
 import { SlotBlame } from './slot-blame.ts';
 import { Slots } from './slots.ts';
 import { capAtKnee, doublingMs, growthPerAnswer, isKnee, startIntervalMs } from './slow-start.ts';
@@ -27,6 +27,9 @@ export type RateControlOptions = {
 /** One answer's times; `inFlight` counts the request itself. */
 export type Answer = { sentAtMs: number; nowMs: number; inFlight: number };
 
+/** A refusal; `sentWith` = how many were in flight when it was sent, itself included; null = not known. */
+export type Refusal = Answer & { sentWith: number | null };
+
 type Stage = 'alone' | 'growing' | 'open' | 'paced';
 
 // Fewer accepted answers before the first refusal were perhaps only a burst allowance.
@@ -34,6 +37,8 @@ const TINY_BURST = 30;
 // Who refuses so early, with so few in flight, counts what comes at once rather than what comes in a second.
 const FEW_ACCEPTED = 60;
 const FEW_IN_FLIGHT = 4;
+// Of so many, those that went out while the refusal was on its way must not count for it; of fewer, one is soon too few.
+const MANY_IN_FLIGHT = 8;
 // Held a tenth or more below the level, a window of a second has room for what a busy machine sends late.
 const HEADROOM_BEARS_LATE_MS = 50;
 const FLAT_CHECKS = 2;
@@ -271,7 +276,7 @@ export class RateControl {
    * @param facts.isExcused the stated limits account for it, or a fault: what was found out about the rate stays
    * @param facts.isOverload it may have been a fault all the same
    */
-  refused(answer: Answer, { isExcused, isOverload }: { isExcused: boolean; isOverload: boolean }): void {
+  refused(answer: Refusal, { isExcused, isOverload }: { isExcused: boolean; isOverload: boolean }): void {
     const { nowMs } = answer;
     const measured = measureAtRefusal({
       nowMs,
@@ -281,18 +286,13 @@ export class RateControl {
       goodput: this.#goodput,
       latencyMs: this.latency.meanMs,
     });
-    this.#cut = {
-      ...measured,
-      isInnocent: this.#slots.takeBack(answer) || isExcused || this.#blameSlots(measured, nowMs),
-      atMs: nowMs,
-      lastRefusedAtMs: nowMs,
-      firstRefusedSentAtMs: answer.sentAtMs,
-      tailAccepted: 0,
-      tailRefused: 0,
-      isWindow: false,
-      isOverload,
-      countTail,
-    };
+    const sentWith = answer.sentWith ?? answer.inFlight;
+    const inFlight = sentWith >= MANY_IN_FLIGHT ? sentWith : measured.inFlight;
+    const isInnocent =
+      this.#slots.takeBack({ ...answer, inFlight: sentWith }) ||
+      isExcused ||
+      this.#blameSlots({ goodput: measured.goodput, inFlight }, nowMs);
+    this.#cut = new PendingCut({ ...measured, inFlight, isInnocent, isOverload, nowMs, sentAtMs: answer.sentAtMs });
   }
 
   #blameSlots({ goodput, inFlight }: { goodput: number; inFlight: number }, nowMs: number): boolean {
