@@ -1,4 +1,4 @@
-import { viewOf } from './plain-run.ts';
+import { RUN_SLACK, viewOf } from './plain-run.ts';
 
 // Pieces this large keep the cost of a write small, and memory too.
 const CHUNK_BYTES = 256 * 1024;
@@ -30,10 +30,11 @@ export class ByteChunk {
     return this.bytes.subarray(0, this.at);
   }
 
-  /** Makes room for so many more bytes. */
+  /** Makes room for so many more bytes, and for what a run touches behind them. */
   reserve(count: number): void {
-    if (this.at + count <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.at + count, 2 * this.bytes.length));
+    const least = this.at + count + RUN_SLACK;
+    if (least <= this.bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(least, 2 * this.bytes.length));
     this.bytes.copy(larger, 0, 0, this.at);
     this.#use(larger);
   }

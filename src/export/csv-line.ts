@@ -1,7 +1,7 @@
 import type { ByteChunk } from './byte-chunk.ts';
 import { type CellRules, RewrittenCells } from './csv-rewrite.ts';
 import { ESCAPES, type JsonBytes, NOTED } from './json-bytes.ts';
-import { copyRun, RUN_SLACK } from './plain-run.ts';
+import { copyRun } from './plain-run.ts';
 
 const LETTER_N = 0x6e;
 // From here on a native copy is faster than a loop.
@@ -66,7 +66,7 @@ export class CsvLine {
     const ends = this.#ends;
     const source = this.#source;
     const rewritten = this.rewritten.chunk;
-    chunk.reserve(source.length + rewritten.at + starts.length * this.#delimiter.length + RUN_SLACK);
+    chunk.reserve(source.length + rewritten.at + starts.length * this.#delimiter.length);
     let { at } = chunk;
     for (let column = 0; column < starts.length; column++) {
       if (column > 0) at = this.#writeDelimiter(chunk.bytes, at);

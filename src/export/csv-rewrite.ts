@@ -1,6 +1,6 @@
 import { ByteChunk } from './byte-chunk.ts';
 import { closes, type JsonBytes, NOTED, opens, QUOTE } from './json-bytes.ts';
-import { copyRun, endOfPlainRun, RUN_SLACK, stopAt } from './plain-run.ts';
+import { copyRun, endOfPlainRun, stopAt } from './plain-run.ts';
 import { DamagedRecordError } from './rows.ts';
 
 /** How text becomes a cell. */
@@ -55,7 +55,8 @@ export class RewrittenCells {
    */
   text(source: JsonBytes, start: number, end: number): number {
     const { chunk } = this;
-    chunk.reserve(2 * (end - start) + 2 + RUN_SLACK);
+    // At most every byte is doubled, and there are two quotes and a '.
+    chunk.reserve(2 * (end - start) + 1);
     if (!this.#escapeFormulas && source.bytes[start + 1] !== FIRST_OF_BOM) {
       const cell = this.#unescape(source, start, end);
       if (cell >= 0) return cell;
@@ -99,7 +100,7 @@ export class RewrittenCells {
   nested(source: JsonBytes, start: number): number {
     const { chunk } = this;
     const { bytes } = source;
-    chunk.reserve(2 * (source.length - start) + 4 + RUN_SLACK);
+    chunk.reserve(2 * (source.length - start) + 2);
     let isQuoted = false;
     let depth = 0;
     let at = chunk.at;

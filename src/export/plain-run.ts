@@ -4,7 +4,7 @@ const SPACES = 0x20202020;
 const QUOTES = 0x22222222;
 const BACKSLASHES = 0x5c5c5c5c;
 
-/** Bytes after the last one that is looked for: a run is read four bytes at a time. */
+/** Bytes that have to be there behind the last one that is looked for or copied: they come four at a time. */
 export const RUN_SLACK = 4;
 
 /** @returns a byte as `endOfPlainRun` takes it; for none, the quote that stops it anyway */

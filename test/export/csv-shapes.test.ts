@@ -101,3 +101,16 @@ test('a column of what found no place, chosen alone, is one cell', async () => {
 test('an array stored on several lines is quoted, whatever the delimiter', async () => {
   expect(await csvOf(['{"a":[\n1,\r\n2],"b":[3]}'], ['a', 'b'], { delimiter: ';' })).toBe('a;b\n"[\n1,\r\n2]";[3]\n');
 });
+
+test('cells of any size fit: as they stand, with escapes, with codes, in an array', async () => {
+  for (const size of [1, 200, 257, 16_380, 400_000]) {
+    const texts = ['x', '"', '\\', '日', '\u0001', '😀', ','].map((character) => character.repeat(size));
+    const list = texts.map((text) => [text]);
+    const json = JSON.stringify({ ...texts, list });
+    const columns = columnsOfAll([json]);
+    const lines = (await csvOf([json, json, json], columns, { delimiter: '|' })).slice(columns.join('|').length + 1);
+    const cell = (text: string) => (text.includes('"') ? `"${text.replaceAll('"', '""')}"` : text);
+    const line = `${[...texts, JSON.stringify(list)].map(cell).join('|')}\n`;
+    expect(lines === line.repeat(3)).toBe(true);
+  }
+});
