@@ -34,6 +34,7 @@ type ClaimedRow = {
 type NextRow = { now_ms: number; has_ready: boolean; due_at: number | null; expires_at: number | null };
 
 const BEFORE_ALL_HOSTS = 0;
+const LAST_HOST = 2 ** 31 - 1;
 const MOST_RETURNED_AT_ONCE = 5_000;
 // What is due, or whose lease has ended, waits for so long at most while there is other work: looking costs as much as a claim.
 const RETURN_EVERY_MS = 250;
@@ -60,6 +61,7 @@ export class Claims {
   #lastHostId = BEFORE_ALL_HOSTS;
   #mostHandled: number | null = null;
   #returnedAtMs = Number.NEGATIVE_INFINITY;
+  #wasEmpty = false;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
@@ -99,13 +101,20 @@ export class Claims {
     transaction.run(PLAN_SQL);
     const isReturned = this.#returnsNow();
     if (isReturned) this.#returnDue(transaction);
+    if (this.#wasEmpty && isReturned) {
+      // Whoever waits asks in vain most of the time: to look is cheaper than to claim.
+      const next = await this.#look(transaction, asked.skipIds);
+      if (!next.has_ready) return { rows: [], nextDueAtMs: this.#nextDueAtMs(next, 0) };
+    }
     let rows = await this.#take(transaction, asked);
     if (rows.length === 0 && !isReturned) {
       this.#returnDue(transaction);
       rows = await this.#take(transaction, asked);
     }
+    this.#wasEmpty = rows.length === 0;
     if (rows.length > 0 && asked.options.claimsAgain) return { rows, nextDueAtMs: time.parameter ?? time.localMs };
-    return { rows, nextDueAtMs: await this.#nextDueAtMs(transaction, { found: rows.length, skipIds: asked.skipIds }) };
+    const next = await this.#look(transaction, asked.skipIds);
+    return { rows, nextDueAtMs: this.#nextDueAtMs(next, rows.length) };
   }
 
   /** While there is something, others look at the clock too. */
@@ -131,15 +140,16 @@ export class Claims {
     return rows;
   }
 
-  async #nextDueAtMs(
-    transaction: Transaction,
-    { found, skipIds }: { found: number; skipIds: number[] },
-  ): Promise<number | null> {
+  async #look(transaction: Transaction, skipIds: number[]): Promise<NextRow> {
     const { time, workerId } = this.#parts;
     const sentMs = time.localMs;
     const [next] = await transaction.rows<NextRow>(this.#nextSql, [time.parameter, skipIds, workerId]);
-    const { now_ms: databaseMs, has_ready, due_at, expires_at } = next!;
-    time.noteAnswer({ sentMs, answeredMs: time.localMs, databaseMs });
+    time.noteAnswer({ sentMs, answeredMs: time.localMs, databaseMs: next!.now_ms });
+    return next!;
+  }
+
+  #nextDueAtMs({ now_ms: databaseMs, has_ready, due_at, expires_at }: NextRow, found: number): number | null {
+    const { time } = this.#parts;
     if (has_ready) return time.toLocal(databaseMs) + (found > 0 ? 0 : this.#recheckMs);
     const times = [due_at, expires_at].filter((atMs) => atMs !== null);
     return times.length > 0 ? time.toLocal(Math.min(...times)) : null;
@@ -189,12 +199,14 @@ function leasedRequestOf(row: ClaimedRow, host: string, token: number): LeasedRe
 /** Makes those ready whose time has come, or whose lease has ended. */
 function returnDueSql({ delayed, leased, ready }: RunTables): string {
   const columns = 'host_id, rank, request_id, claims, redo';
+  // Asked for once: an index can be read up to it, and not up to a clock that goes on.
+  const now = `(SELECT ${nowMs(1)})`;
   return `WITH due AS (
-      DELETE FROM ${delayed} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${delayed} WHERE due_at <= ${nowMs(1)}
+      DELETE FROM ${delayed} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${delayed} WHERE due_at <= ${now}
         ORDER BY due_at LIMIT ${MOST_RETURNED_AT_ONCE} FOR UPDATE SKIP LOCKED)) RETURNING ${columns}
     ), expired AS (
-      DELETE FROM ${leased} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${leased} WHERE expires_at <= ${nowMs(1)}
-        LIMIT ${MOST_RETURNED_AT_ONCE} FOR UPDATE SKIP LOCKED)) RETURNING ${columns}
+      DELETE FROM ${leased} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${leased} WHERE expires_at <= ${now}
+        ORDER BY expires_at LIMIT ${MOST_RETURNED_AT_ONCE} FOR UPDATE SKIP LOCKED)) RETURNING ${columns}
     ) INSERT INTO ${ready} (${columns}) SELECT * FROM due UNION ALL SELECT * FROM expired`;
 }
 
@@ -208,7 +220,8 @@ function ringSql(ready: string, last: string): string {
       UNION ALL
       SELECT next.host_id, next.lap FROM ring CROSS JOIN LATERAL (
         (SELECT host_id, ring.lap FROM ${ready}
-         WHERE host_id > ring.host_id AND (ring.lap = 0 OR host_id <= ${last}) ORDER BY host_id LIMIT 1)
+         WHERE host_id > ring.host_id AND host_id <= CASE ring.lap WHEN 0 THEN ${LAST_HOST} ELSE ${last} END
+         ORDER BY host_id LIMIT 1)
         UNION ALL SELECT ${BEFORE_ALL_HOSTS}, 1 WHERE ring.lap = 0
         LIMIT 1) next
     )`;
@@ -242,7 +255,7 @@ function nextSql({ ready, delayed, leased }: RunTables): string {
     SELECT ${nowMs(1)} AS now_ms,
       EXISTS (SELECT 1 FROM ring WHERE lap = 0 AND host_id <> ${BEFORE_ALL_HOSTS} AND host_id <> ALL($2::int[])) AS has_ready,
       (SELECT due_at FROM ${delayed} WHERE host_id <> ALL($2::int[]) ORDER BY due_at LIMIT 1) AS due_at,
-      (SELECT min(expires_at) FROM ${leased} WHERE worker_id <> $3::int) AS expires_at`;
+      (SELECT expires_at FROM ${leased} WHERE worker_id <> $3::int ORDER BY expires_at LIMIT 1) AS expires_at`;
 }
 
 function dropAttemptSql({ leased, ready }: RunTables): string {

@@ -1,7 +1,7 @@
 import { EnvironmentError } from '../../core/errors.ts';
 import { crawleeTables } from './crawlee/tables.ts';
 import type { PostgresDatabase, Transaction } from './database.ts';
-import { RUN_TABLES } from './run-tables.ts';
+import { indexLeases, RUN_TABLES } from './run-tables.ts';
 import { DB_NOW_MS } from './time.ts';
 
 /** "mill" and "race" in ASCII: the advisory locks of ours are told from others by the first half. */
@@ -26,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
     `CREATE INDEX worker_run ON ${schema}.worker (run_id)`,
     ...crawleeTables(schema),
   ],
+  (schema, runIds) => runIds.map((runId) => indexLeases(schema, runId)),
 ];
 
 /** The version this program reads and writes. */

@@ -63,6 +63,7 @@ function create(schema: string, runId: number): string[] {
        request_id bigint PRIMARY KEY, token bigint NOT NULL, worker_id integer NOT NULL, expires_at bigint NOT NULL,
        host_id integer NOT NULL, rank bigint NOT NULL, claims integer NOT NULL, redo boolean NOT NULL)
        WITH (fillfactor = 50, ${HOT(1_000)})`,
+    indexLeases(schema, runId),
     `CREATE TABLE ${t.done} (
        request_id bigint PRIMARY KEY, handled_at bigint NOT NULL, result smallint NOT NULL, token bigint NOT NULL,
        added integer NOT NULL, reason text, patch text, spans bigint[])`,
@@ -90,6 +91,11 @@ function create(schema: string, runId: number): string[] {
        paced_rps double precision, found_rps double precision, ceiling_rps double precision,
        PRIMARY KEY (key, worker_id)) WITH (fillfactor = 50, ${HOT(500)})`,
   ];
+}
+
+/** Which leases have ended is asked for all the time, and most rows of their table are of leases that are no more. */
+export function indexLeases(schema: string, runId: number): string {
+  return `CREATE INDEX ON ${runTables(schema, runId).leased} (expires_at)`;
 }
 
 function drop(schema: string, runId: number): string[] {
