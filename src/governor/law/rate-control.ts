@@ -166,7 +166,7 @@ export class RateControl {
   /** Sends wait for the pace, or go as soon as it allows. */
   paceBinds(nowMs: number): void {
     if (this.#stage !== 'paced' || this.#statedIntervalMs > this.#lawIntervalMs) return;
-    const changed = this.#climb.advance(nowMs);
+    const changed = this.#climb.advance(nowMs, this.#goodput.perSecond(nowMs, 1000));
     this.#pace(1000 / this.#climb.requestsPerSecond);
     if (changed) this.#explainPhase();
   }

@@ -49,8 +49,9 @@ test('a refusal soon after the last wait starts a search from below', () => {
 
 const level = { requestsPerSecond: 100, surelyRps: 100, isFirst: false, isTinyBurst: false };
 
-function advanced(climb: Climb, fromMs: number, toMs: number): void {
-  for (let nowMs = fromMs; nowMs <= toMs; nowMs += 50) climb.advance(nowMs);
+/** @param servedShare of the pace that was answered */
+function advanced(climb: Climb, fromMs: number, toMs: number, servedShare = 1): void {
+  for (let nowMs = fromMs; nowMs <= toMs; nowMs += 50) climb.advance(nowMs, servedShare * climb.requestsPerSecond);
 }
 
 test('searches up to headroom of the level that failed, then holds', () => {
@@ -105,11 +106,29 @@ test('a level that fell far is tried again after 10 s, and returns faster to wha
   expect(climb.requestsPerSecond).toBeCloseTo(51 * Math.exp(0.1), 3);
 });
 
+test('does not look beyond a pace that something else holds back', () => {
+  const climb = new Climb(0.8);
+  climb.failedAt(level);
+  climb.start(0, 90, 'probe');
+  advanced(climb, 0, 5000, 0.6);
+  expect(climb.requestsPerSecond).toBe(90);
+  advanced(climb, 5050, 6050, 0.7);
+  expect(climb.requestsPerSecond).toBeCloseTo(90 * Math.exp(0.0315), 2);
+});
+
+test('below 5 requests/s, where a second is too short to tell, it looks on', () => {
+  const climb = new Climb(0.8);
+  climb.failedAt({ ...level, requestsPerSecond: 4, surelyRps: 4 });
+  climb.start(0, 3, 'probe');
+  climb.advance(500, 0);
+  expect(climb.requestsPerSecond).toBeCloseTo(3 * Math.exp(0.03 * 0.5), 6);
+});
+
 test('time in which nobody asked to send teaches nothing', () => {
   const climb = new Climb(0.8);
   climb.failedAt(level);
   climb.start(0, 50, 'search');
-  climb.advance(60_000);
+  climb.advance(60_000, 50);
   expect(climb.requestsPerSecond).toBeCloseTo(50 * Math.exp(0.016), 6);
 });
 
@@ -118,6 +137,9 @@ test('a growing cap stays small while the budget may be a small one', () => {
   expect(growthPerAnswer(5, 30, 100)).toBe(0);
   expect(growthPerAnswer(5, 30, 183)).toBe(0.024);
   expect(growthPerAnswer(30, 30, 1500)).toBe(0.1);
+  // On a slow host by time rather than by round trips; late, when much is on its way, without haste.
+  expect(growthPerAnswer(10, 300, 1500)).toBeCloseTo(0.024 * 3, 6);
+  expect(growthPerAnswer(30, 300, 1500)).toBeCloseTo(0.1 / Math.sqrt(3), 6);
 });
 
 test('a growing cap is spread over a round trip', () => {
