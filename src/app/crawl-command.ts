@@ -26,6 +26,7 @@ import { runStatus } from './look-commands.ts';
 import { plainListOf } from './plain-list-of.ts';
 import { isOwnProcess, type PreparedRun, prepareRun } from './prepare-run.ts';
 import { ENDED_BY_LEAD_KEY, prepareSharedRun } from './prepare-shared-run.ts';
+import { checkReportFile } from './report-file.ts';
 import { requestsOfSeeds } from './requests-of-seeds.ts';
 import { requireUsable } from './require-usable.ts';
 import { readRunAt, sharedAddress } from './run-access.ts';
@@ -96,6 +97,7 @@ async function prepare(
   const job = isPractice && !asked.runGiven ? { ...asked, run: PRACTICE_RUN, fresh: true } : asked;
   const ownFiles = await filesOf(job, ports);
   await checkOutputs({ outputs: job.outputs, own: ownFiles, force: job.force });
+  if (job.report !== null) await checkReportFile(job.report);
   await requireUsable(job, context);
   const fingerprint = async (): Promise<string> =>
     fingerprintOf(job, { sources: await sourcesFingerprint(job.inputs, signal), labels: routes.labels });

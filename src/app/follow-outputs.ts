@@ -1,12 +1,11 @@
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { OutputSpec } from '../config/crawl-job.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ports } from '../core/ports.ts';
 import { type DatasetFollower, type FollowPosition, openFollower } from '../export/follow.ts';
 import type { StoredRow } from '../export/rows.ts';
 import type { RunStore, ValueStore } from '../storage/store.ts';
-import { makeFolder } from './write-exports.ts';
+import { makeFolderOf } from './write-exports.ts';
 
 export type FollowOutputsOptions = {
   outputs: readonly OutputSpec[];
@@ -101,7 +100,7 @@ export class FollowedOutputs {
     const { dataset, store, own, force, isFinal, ports, onOpened } = this.#options;
     const { datasets, values } = store;
     if ((await datasets.page(dataset, { afterSeq: 0, limit: 1 })).length === 0) return null;
-    await makeFolder(dirname(path));
+    await makeFolderOf(path);
     const follower = await openFollower({
       page: (options) => datasets.page(dataset, options),
       position: positionStore(values, { path, dataset }),

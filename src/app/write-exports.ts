@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { CsvSpec, OutputFormatSpec, OutputSpec } from '../config/crawl-job.ts';
@@ -9,6 +7,7 @@ import { exportDataset } from '../export/export-dataset.ts';
 import { STDOUT } from '../export/export-format.ts';
 import { rowsByPage } from '../export/rows.ts';
 import type { ExportProgress } from '../report/export-progress.ts';
+import { makeFolder } from '../storage/make-folder.ts';
 import type { DatasetStore } from '../storage/store.ts';
 
 export type ExportRequest = {
@@ -73,7 +72,7 @@ async function writeOne(request: ExportRequest, { dataset, output }: Plan, count
   const { datasets, own, force, stdout, signal, csv, fields, limit, progress } = request;
   const isFile = output.path !== STDOUT;
   if (isFile) {
-    await makeFolder(dirname(output.path));
+    await makeFolderOf(output.path);
     await request.beforeFile(resolve(output.path));
   }
   // Rows and a progress line on the same terminal would mix.
@@ -93,19 +92,15 @@ async function writeOne(request: ExportRequest, { dataset, output }: Plan, count
   if (isFile) request.onFile(resolve(output.path));
 }
 
-/**
- * Makes a folder, and those above it. Step by step: Node's own `recursive` never ends where the system says ENOENT
- * though the folder above is there, as in /proc.
- */
-export async function makeFolder(folder: string): Promise<void> {
-  if (existsSync(folder)) return;
-  if (dirname(folder) !== folder) await makeFolder(dirname(folder));
-  try {
-    await mkdir(folder);
-  } catch (error) {
-    // Somebody else was quicker; a file of that name is met by the writing itself.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw writeProblem(error, folder);
-  }
+/** @throws EnvironmentError in words of an export */
+export async function makeFolderOf(file: string): Promise<void> {
+  await makeFolder(dirname(file)).catch((error: unknown) => {
+    throw writeProblem(error, refusedPlace(error) ?? dirname(file));
+  });
+}
+
+function refusedPlace(error: unknown): string | null {
+  return error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : null;
 }
 
 function ownPlans({ folder, formats }: ExportRequest, datasets: readonly string[]): Plan[] {

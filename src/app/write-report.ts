@@ -1,11 +1,10 @@
-import { rename, writeFile } from 'node:fs/promises';
 import type { Input } from '../config/input-schema.ts';
-import { EnvironmentError, messageOf } from '../core/errors.ts';
 import type { Summary } from '../core/summary.ts';
 import type { DatasetProfile } from '../report/dataset-profile.ts';
 import type { ReportData } from '../report/html/report-data.ts';
 import type { RecorderState } from '../report/recorder.ts';
 import type { RunPaths } from '../storage/runs.ts';
+import { writeReportFile } from './report-file.ts';
 
 export type ReportFacts = {
   paths: RunPaths;
@@ -25,24 +24,14 @@ export type ReportFacts = {
  */
 export async function writeReport(facts: ReportFacts): Promise<ReportData> {
   const { paths, summary, recorder, datasets, input, wallMs } = facts;
-  await write(paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
+  await writeReportFile(paths.reportJson, `${JSON.stringify(summary, null, 2)}\n`);
   const [{ buildReportData }, { renderReport }] = await Promise.all([
     import('../report/html/report-data.ts'),
     import('../report/html/page.ts'),
   ]);
   const data = buildReportData({ summary, recorder, datasets, config: input, writtenAtMs: wallMs });
   const page = renderReport(data);
-  await write(paths.reportHtml, page);
-  if (facts.file !== null) await write(facts.file, page);
+  await writeReportFile(paths.reportHtml, page);
+  if (facts.file !== null) await writeReportFile(facts.file, page, ` The same page lies in ${paths.reportHtml}.`);
   return data;
-}
-
-/** Beside its place, then renamed: whoever looks at it never sees half of it. */
-async function write(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(`${path}.partial`, text);
-    await rename(`${path}.partial`, path);
-  } catch (error) {
-    throw new EnvironmentError(`The report ${path} cannot be written: ${messageOf(error)}`, { cause: error });
-  }
 }

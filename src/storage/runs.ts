@@ -1,8 +1,10 @@
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { EnvironmentError, messageOf, UsageError } from '../core/errors.ts';
 import { randomHex } from '../core/random.ts';
+import { makeFolder } from './make-folder.ts';
+import { refusedWrite } from './refused-write.ts';
 import { isInUse, type LockRequest, RunLock, whileUnused } from './run-lock.ts';
 import { openSqliteRun, type SqliteRunOptions, type SqliteRunStore } from './sqlite/open.ts';
 import { openSqliteRunInThread } from './sqlite/open-in-thread.ts';
@@ -165,9 +167,10 @@ async function discard(folder: string): Promise<void> {
 /** @throws EnvironmentError when it cannot be created */
 export async function createFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
   } catch (error) {
-    throw new EnvironmentError(`The folder ${folder} cannot be created: ${messageOf(error)}`, { cause: error });
+    const message = `The folder ${folder} cannot be created: ${refusedWrite(error)}. Name another place by --storage-dir.`;
+    throw new EnvironmentError(message, { cause: error });
   }
 }
 
