@@ -18,8 +18,8 @@ import { printProbe } from '../measure/probe/print-probe.ts';
 import type { ProbeReport, UrlProbe } from '../measure/probe/probe-report.ts';
 import { probeUrl } from '../measure/probe/probe-url.ts';
 import { hostSettings } from '../measure/ramp/hosts-block.ts';
-import { announcement, printRamp } from '../measure/ramp/print-ramp.ts';
-import { runRamp } from '../measure/ramp/run-ramp.ts';
+import { announcement, printRamp, rampProgressText } from '../measure/ramp/print-ramp.ts';
+import { type RampOptions, runRamp } from '../measure/ramp/run-ramp.ts';
 import { checkSetup, printSetup } from '../measure/setup/check-setup.ts';
 import { openVault } from './secrets.ts';
 import { ownVersion, userAgentOf } from './user-agent.ts';
@@ -143,7 +143,7 @@ export const ramp: AppCommands['ramp'] = async (job, context, confirm) => {
   const answer = await confirm(announcement(url, settings.maxRate));
   if (answer === null) throw new UsageError('Nobody can be asked whether to go on: agree to it by --yes.');
   if (!answer) return { text: '', exitCode: 0 };
-  const { clock, log } = context.ports;
+  const { clock } = context.ports;
   const client = createUndiciClient({
     ports: context.ports,
     maxConnectionsPerOrigin: MOST_CONNECTIONS,
@@ -156,11 +156,7 @@ export const ramp: AppCommands['ramp'] = async (job, context, confirm) => {
       clock,
       maxRate: settings.maxRate,
       signal: context.signal,
-      onProgress: ({ phase, result: { points } }) => {
-        const { sent = 0, good = 0, refused = 0 } = points.at(-2) ?? {};
-        log.debug(`${phase}: ${sent} sent, ${good} good, ${refused} refused in the last second`);
-        if (context.area.isTerminal) context.area.draw([`  ${phase}: ${sent}/s sent, ${good}/s good`]);
-      },
+      onProgress: rampProgress(context),
     });
     const host = hostSettings(result);
     const report = {
@@ -180,6 +176,23 @@ export const ramp: AppCommands['ramp'] = async (job, context, confirm) => {
     await client.close();
   }
 };
+
+const RAMP_TOLD_EVERY_MS = 10_000;
+
+/** On a terminal one line that is drawn anew; elsewhere a line for each phase, and every ten seconds of it. */
+function rampProgress({ area, ports: { clock, log } }: CommandContext): RampOptions['onProgress'] {
+  let told = { phase: '', atMs: 0 };
+  return ({ phase, result: { points } }) => {
+    const text = rampProgressText(phase, points);
+    if (area.isTerminal) area.draw([`  ${text}`]);
+    const nowMs = clock.nowMs();
+    // Of its first second nothing is known before that is over.
+    const isNews =
+      !area.isTerminal && points.length > 1 && (phase !== told.phase || nowMs - told.atMs >= RAMP_TOLD_EVERY_MS);
+    if (isNews) told = { phase, atMs: nowMs };
+    log[isNews ? 'info' : 'debug'](text);
+  };
+}
 
 /** As many to warm up as fill the slots, and at least a tenth. */
 function settingOf(settings: BenchSettings & { httpClient?: BenchSetting['httpClient'] }): BenchSetting {

@@ -100,7 +100,11 @@ describe('ramp', () => {
     const { child, finished } = place.start(['ramp', server.url, '--yes', '--max-rate', '2', '--json']);
     while (server.stats().arrivalsMs.length < before + 4) await new Promise((resolve) => setTimeout(resolve, 50));
     child.kill('SIGTERM');
-    expect((await finished).code).toBe(143);
+    const { code, stderr } = await finished;
+    expect(code).toBe(143);
+    // Its output is redirected: what it will do, and how it goes, are plain lines.
+    expect(stderr).toContain('At most 180 requests');
+    expect(stderr).toMatch(/^\S+ climbing: [12]\/s sent, [0-2]\/s good, 0\/s refused$/m);
     const arrivals = server.stats().arrivalsMs.slice(before);
     expect(arrivals[3]! - arrivals[0]!).toBeGreaterThan(1_400);
   });

@@ -51,10 +51,11 @@ function resultLines(result: BenchResult, paint: Painter): string[] {
   ];
 }
 
-function rateText({ requestsPerSecond, theoreticalRps, achievedShare }: BenchResult): string {
+function rateText({ setting, requestsPerSecond, theoreticalRps, achievedShare }: BenchResult): string {
   const rate = `${formatNumber(requestsPerSecond)} requests/s`;
   if (theoreticalRps === null || achievedShare === null) return rate;
-  return `${rate}, ${formatShare(achievedShare)} of the ${formatNumber(theoreticalRps)} possible`;
+  const maximum = setting.rate === null ? 'concurrency / latency' : 'the rate asked for';
+  return `${rate}, ${formatShare(achievedShare)} of the theoretical maximum (${maximum}), ${formatNumber(theoreticalRps)}/s`;
 }
 
 function percentileText({ p50, p95, p99, p999, max }: Percentiles): string {

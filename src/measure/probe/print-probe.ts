@@ -1,5 +1,6 @@
 import { formatCount, formatMs, formatNumber } from '../../report/format.ts';
 import { type Painter, painter } from '../../report/terminal.ts';
+import { nextStep } from './next-step.ts';
 import type { KeepAlive, Outlook, PhaseTimes, UrlProbe } from './probe-report.ts';
 
 const LABEL_COLUMNS = 13;
@@ -54,6 +55,7 @@ function row([label = '', ...cells]: readonly string[]): string {
 function facts(probe: UrlProbe, paint: Painter): string[] {
   const rows: [string, string | null][] = [
     ['Status', statusText(probe)],
+    ['Next', probe.error === null ? null : nextStep(probe.error)],
     ['Refused', probe.refusal === null ? null : `${probe.refusal}: nothing more was sent${waitText(probe)}`],
     ['Round trip', probe.roundTripMs === null ? null : `${formatMs(probe.roundTripMs)} (from connecting)`],
     ['Server', probe.serverMs === null ? null : `${formatMs(probe.serverMs)} (first byte less the round trip)`],

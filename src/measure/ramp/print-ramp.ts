@@ -19,6 +19,23 @@ export function announcement(url: string, maxRate: number): string {
   ].join('\n');
 }
 
+const PHASES: Readonly<Record<string, string>> = {
+  ramp: 'climbing',
+  clump: 'a few at once',
+  trial: 'a trial',
+  verify: 'trying 80 % of it',
+  drain: 'waiting for answers',
+  pause: 'waiting, as it was told to',
+  try: 'one request alone',
+};
+
+/** @returns what goes on and how the last second went, in one line */
+export function rampProgressText(phase: string, points: readonly RampPoint[]): string {
+  // The last point is the second under way.
+  const { sent = 0, good = 0, refused = 0 } = points.at(-2) ?? {};
+  return `${PHASES[phase] ?? phase}: ${sent}/s sent, ${good}/s good, ${refused}/s refused`;
+}
+
 /** @returns what was found, for people, without a newline at its end */
 export function printRamp(url: string, result: RampResult, { color }: { color: boolean }): string {
   const paint = painter(color);

@@ -3,7 +3,9 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { BenchSetting } from '../../../src/measure/bench/bench-report.ts';
+import { printBench } from '../../../src/measure/bench/print-bench.ts';
 import { compareBenches, runBench } from '../../../src/measure/bench/run-bench.ts';
+import { describeMachine } from '../../../src/measure/common/machine.ts';
 import { createAuthority } from '../../fixtures/servers/certificates.ts';
 import { serveInProcess } from '../../fixtures/servers/in-process.ts';
 import { type Respond, serve } from '../../fixtures/servers/serve.ts';
@@ -93,6 +95,15 @@ async function expectAgreement(url: string): Promise<void> {
   }
 }
 
+const REPORT = {
+  kind: 'millrace bench',
+  version: 1,
+  madeAt: '2026-01-01T00:00:00.000Z',
+  machine: describeMachine({}, '0.0.0'),
+  targetRegion: null,
+  comparison: null,
+} as const;
+
 test('a bench tells what it saw, beside what would be possible', async () => {
   const server = await serve(({ path }) => ({ status: 200, body: JSON.stringify({ path }), afterMs: 20 }));
   try {
@@ -111,6 +122,14 @@ test('a bench tells what it saw, beside what would be possible', async () => {
     expect(result!.achievedShare).toBeCloseTo(result!.requestsPerSecond / result!.theoreticalRps!, 6);
     expect(result!.latencyMs.p50).toBeGreaterThanOrEqual(19);
     expect(headers?.['content-type']).toBe('application/json');
+    const report = { ...REPORT, url: server.url, results };
+    expect(printBench(report, { color: false })).toMatch(
+      /Rate +\d\S* requests\/s, \d+ % of the theoretical maximum \(concurrency \/ latency\), \d\S*\/s$/m,
+    );
+    const paced = results.map((one) => ({ ...one, setting: { ...one.setting, rate: 500 } }));
+    expect(printBench({ ...report, results: paced }, { color: false })).toMatch(
+      /Rate .* % of the theoretical maximum \(the rate asked for\), /,
+    );
     // 10 to look at it unloaded, 40 to warm up, 400 that count.
     expect(server.stats().requests).toBe(450);
   } finally {

@@ -58,7 +58,7 @@ What this position allows
   50 in flight allow 1.67 requests/s: the stated limit, not the distance, binds`);
 });
 
-test('a URL that did not answer says why, and no more', () => {
+test('a URL that did not answer says why, and what to do next, and no more', () => {
   const failed: UrlProbe = {
     ...PROBE,
     status: null,
@@ -76,5 +76,18 @@ test('a URL that did not answer says why, and no more', () => {
   };
   expect(printProbe(failed, { color: false })).toBe(`https://api.example.com/items/1
 
-  Status       CONNECTION_REFUSED: api.example.com:443 refused the connection`);
+  Status       CONNECTION_REFUSED: api.example.com:443 refused the connection
+  Next         Nothing listens there: check scheme and port, and whether the service is up.`);
+});
+
+test.each([
+  ['TLS_FAILED', 'For a private authority set NODE_EXTRA_CA_CERTS'],
+  ['TIMEOUT_FIRST_BYTE', 'Raise --timeout'],
+] as const)('a probe without an answer (%s) says what to do next', (code, next) => {
+  const error = { code, message: 'said by the system' };
+  const text = printProbe(
+    { ...PROBE, status: null, fresh: null, reused: null, error, outlook: null },
+    { color: false },
+  );
+  expect(text).toContain(`  Status       ${code}: said by the system\n  Next         ${next}`);
 });
