@@ -60,15 +60,22 @@ const STATE_STYLES: Record<Summary['state'], Style> = {
 };
 
 function headline(
-  { run, state, durationSecs, requests, requestsPerSecond, unrecorded = 0 }: Summary,
+  { run, state, durationSecs, requests, requestsPerSecond, completeness, unrecorded = 0 }: Summary,
   paint: Painter,
 ): string[] {
   const left = requests.pending > 0 ? `, ${formatCount(requests.pending)} requests left` : '';
   // Nothing was recorded of what it did, its time neither.
   if (unrecorded > 0 && requestsPerSecond === null)
     return [`Run ${paint('bold', run)} ${paint(STATE_STYLES[state], state)}${left}`];
+  const gaps = (completeness ?? []).reduce((sum, { gaps: missing }) => sum + missing, 0);
+  const missing =
+    gaps > 0
+      ? paint('yellow', `, ${formatCount(gaps)} declared ${gaps === 1 ? 'record is' : 'records are'} missing`)
+      : '';
   const word = state === 'running' ? 'running for' : state === 'finished' ? 'finished in' : `${state} after`;
-  return [`Run ${paint('bold', run)} ${paint(STATE_STYLES[state], word)} ${formatDuration(durationSecs)}${left}`];
+  return [
+    `Run ${paint('bold', run)} ${paint(STATE_STYLES[state], word)} ${formatDuration(durationSecs)}${left}${missing}`,
+  ];
 }
 
 function unrecorded(summary: Summary, paint: Painter, columns: number): string[] {
@@ -212,7 +219,8 @@ function failureList({ failures }: Summary, paint: Painter, columns: number): st
 /** What the example's own line, and the code, do not say already. */
 function messageOnly(message: string, example: string): string {
   const isSaid = message === '' || /^\S+ answered \d{3}$/.test(message) || message === example;
-  return isSaid ? '' : `${message.replace(/[.:]?$/, '.')} `;
+  const own = message.startsWith(`${example}: `) ? message.slice(example.length + 2) : message;
+  return isSaid ? '' : `${own.replace(/[.:]?$/, '.')} `;
 }
 
 function completenessList({ completeness }: Summary, paint: Painter, columns: number): string[] {

@@ -88,6 +88,28 @@ Files
   storage/runs/practice/exports/default.csv`);
 });
 
+test('the example of a failure is named once, though its message begins with it', () => {
+  const example = 'https://api.example.com/login';
+  const group = { code: 'INVALID_JSON', host: 'api.example.com', count: 2, example, advice: 'Look at bodyExcerpt.' };
+  const message = `${example}: the body is not JSON: it is an HTML page titled "Login"`;
+  const text = printSummary(summaryOf({ failures: [{ ...group, message }] }), { color: false, columns: 120 });
+  expect(text).toContain(`  2 × INVALID_JSON  api.example.com
+    the body is not JSON: it is an HTML page titled "Login". Look at bodyExcerpt.
+    ${example}
+`);
+});
+
+test('records that were declared and did not come are told of in the first line', () => {
+  const resource = { declared: 5, fetched: 3, duplicates: 0, suspectedShifts: 0 };
+  const first = (gaps: number[]) => {
+    const completeness = gaps.map((missing, index) => ({ ...resource, resource: `r${index}`, gaps: missing }));
+    return printSummary(summaryOf({ completeness }), { color: false }).split('\n')[0];
+  };
+  expect(first([2, 1])).toBe('Run practice finished in 21 s, 3 declared records are missing');
+  expect(first([1])).toBe('Run practice finished in 21 s, 1 declared record is missing');
+  expect(first([0])).toBe('Run practice finished in 21 s');
+});
+
 test('an interrupted one says what is left', () => {
   const { requests } = summaryOf();
   const text = printSummary(summaryOf({ state: 'interrupted', requests: { ...requests, pending: 1_234 } }), {
