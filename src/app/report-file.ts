@@ -11,13 +11,15 @@ import { refusedWrite } from '../storage/refused-write.ts';
 export async function checkReportFile(path: string): Promise<void> {
   try {
     const found = await stat(path).catch(() => null);
-    if (found?.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR', path });
+    if (found?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR', path });
     await makeFolder(dirname(path));
     await writeFile(partOf(path), '');
     await rm(partOf(path));
   } catch (error) {
-    const message = `--report ${path} cannot be written: ${refusedWrite(error)}. Name another file; nothing was begun.`;
-    throw new EnvironmentError(message, { cause: error });
+    throw new EnvironmentError(
+      `--report ${path} cannot be written: ${refusedWrite(error)}. Name another file; nothing was begun.`,
+      { cause: error },
+    );
   }
 }
 
@@ -30,8 +32,9 @@ export async function writeReportFile(path: string, text: string, otherwise = ''
     await writeFile(partOf(path), text);
     await rename(partOf(path), path);
   } catch (error) {
-    const message = `The report ${path} cannot be written: ${refusedWrite(error)}.${otherwise}`;
-    throw new EnvironmentError(message, { cause: error });
+    throw new EnvironmentError(`The report ${path} cannot be written: ${refusedWrite(error)}.${otherwise}`, {
+      cause: error,
+    });
   }
 }
 
