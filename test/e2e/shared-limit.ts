@@ -1,3 +1,7 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setPriority } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { type FixtureServer, serve } from '../fixtures/servers/serve.ts';
 import { limitByTokenBucket, type TokenBucketOptions } from '../fixtures/servers/token-bucket-server.ts';
 
@@ -18,6 +22,46 @@ export async function serveLimited(options: TokenBucketOptions): Promise<Limited
     return reply;
   });
   return { ...server, seen };
+}
+
+/** The same in a process of its own. */
+export type LimitedProcess = {
+  url: string;
+  /** Waits until it has seen so many requests. */
+  untilSeen(count: number): Promise<void>;
+  seen(): Promise<SeenRequest[]>;
+  close(): Promise<void>;
+};
+
+const PRIORITY = -10;
+
+/**
+ * What comes is to be counted when it comes: a server that waits for its turn, in a busy process or on a busy machine, takes
+ * what has come meanwhile for a burst.
+ */
+export async function serveLimitedApart(options: TokenBucketOptions): Promise<LimitedProcess> {
+  const child = fork(new URL('shared-limit-process.ts', import.meta.url), [JSON.stringify(options)]);
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`The limited server ended with ${signal ?? code}`);
+  });
+  const heard = async <T>(): Promise<T> => ((await Promise.race([once(child, 'message'), ended])) as [T])[0];
+  const ask = <T>(question: 'count' | 'seen'): Promise<T> => {
+    child.send(question);
+    return heard<T>();
+  };
+  const url = await heard<string>();
+  if (process.getuid?.() === 0) setPriority(child.pid!, PRIORITY);
+  return {
+    url,
+    untilSeen: async (count) => {
+      while ((await ask<number>('count')) < count) await setTimeout(50);
+    },
+    seen: () => ask<SeenRequest[]>('seen'),
+    close: async () => {
+      child.disconnect();
+      await ended.catch(() => {});
+    },
+  };
 }
 
 /** @returns the most requests within any `windowMs` */

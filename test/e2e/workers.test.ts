@@ -6,7 +6,7 @@ import { silentLog } from '../../src/core/log.ts';
 import type { Summary } from '../../src/core/summary.ts';
 import { createTestDatabase, type TestDatabase } from '../storage/postgres/server.ts';
 import { type Finished, type Started, Workplace } from './millrace.ts';
-import { goodputOf, type LimitedServer, mostWithin, serveLimited } from './shared-limit.ts';
+import { goodputOf, mostWithin, serveLimited, serveLimitedApart } from './shared-limit.ts';
 
 type Row = { url: string; status: number | null };
 
@@ -39,13 +39,9 @@ function summaryOf({ code, stdout, stderr }: Finished): Summary {
   return JSON.parse(stdout) as Summary;
 }
 
-function writeUrls(server: LimitedServer, count: number): Promise<string> {
+function writeUrls(server: { url: string }, count: number): Promise<string> {
   const urls = Array.from({ length: count }, (_, i) => `${server.url}/items/${i}`);
   return place.write(`${run}.txt`, `${urls.join('\n')}\n`);
-}
-
-async function untilSeen(server: LimitedServer, count: number): Promise<void> {
-  while (server.seen.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 /** The `path` of each body in a JSON Lines file. */
@@ -54,18 +50,17 @@ async function pathsIn(name: string): Promise<string[]> {
   return lines.map((line) => (JSON.parse(line) as { data: { path: string } }).data.path);
 }
 
-const answered = (server: LimitedServer) => server.seen.filter(({ status }) => status === 200);
-
 test('four workers, one killed half-way, fetch 20,000 URLs at one limit of 200/s: each record once', async () => {
-  const server = await serveLimited({ requestsPerSecond: LIMIT_RPS, burst: LIMIT_RPS, latencyMs: 10 });
+  const server = await serveLimitedApart({ requestsPerSecond: LIMIT_RPS, burst: LIMIT_RPS, latencyMs: 10 });
   const count = 20_000;
   await writeUrls(server, count);
   const crawl = start(['crawl', `${run}.txt`, '--requests-per-second', String(LIMIT_RPS)]);
   const workers = [start(['worker']), start(['worker']), start(['worker'])];
-  await untilSeen(server, count / 2);
+  await server.untilSeen(count / 2);
   workers[1]!.child.kill('SIGKILL');
   const [first, ...others] = await Promise.all([crawl.finished, workers[0]!.finished, workers[2]!.finished]);
   const killed = await workers[1]!.finished;
+  const seen = await server.seen();
   await server.close();
 
   expect(killed.signal).toBe('SIGKILL');
@@ -74,9 +69,9 @@ test('four workers, one killed half-way, fetch 20,000 URLs at one limit of 200/s
   expect(records).toHaveLength(count);
   expect(new Set(records.map(({ url }) => url)).size).toBe(count);
   expect(records.every(({ status }) => status === 200)).toBe(true);
-  expect(mostWithin(1_000, server.seen)).toBeLessThanOrEqual(1.05 * LIMIT_RPS);
-  expect(mostWithin(10_000, server.seen)).toBeLessThanOrEqual(10 * LIMIT_RPS);
-  expect(goodputOf(server.seen)).toBeGreaterThanOrEqual(0.76 * LIMIT_RPS);
+  expect(mostWithin(1_000, seen)).toBeLessThanOrEqual(1.05 * LIMIT_RPS);
+  expect(mostWithin(10_000, seen)).toBeLessThanOrEqual(10 * LIMIT_RPS);
+  expect(goodputOf(seen)).toBeGreaterThanOrEqual(0.76 * LIMIT_RPS);
   const summary = summaryOf(first);
   expect(summary.requests).toMatchObject({ total: count, succeeded: count, failed: 0, pending: 0 });
   expect(summary.workers).toHaveLength(4);
@@ -243,15 +238,58 @@ test('headers for the start URLs are sent by every worker, from its first reques
 }, 120_000);
 
 test('a rate that was found out holds for workers that come later', async () => {
-  const server = await serveLimited({ requestsPerSecond: LIMIT_RPS, burst: LIMIT_RPS / 4, latencyMs: 10 });
+  const server = await serveLimitedApart({ requestsPerSecond: LIMIT_RPS, burst: LIMIT_RPS / 4, latencyMs: 10 });
   await writeUrls(server, 3_000);
   const crawl = start(['crawl', `${run}.txt`]);
-  await untilSeen(server, 800);
+  await server.untilSeen(800);
   const worker = start(['worker']);
   const [first, second] = await Promise.all([crawl.finished, worker.finished]);
+  const seen = await server.seen();
   await server.close();
   expect([first.code, second.code]).toEqual([0, 0]);
-  expect(answered(server)).toHaveLength(3_000);
-  expect(server.seen.length - answered(server).length).toBeLessThan(150);
+  const answered = seen.filter(({ status }) => status === 200);
+  expect(answered).toHaveLength(3_000);
+  expect(seen.length - answered.length).toBeLessThan(150);
   expect(summaryOf(second).workers).toHaveLength(2);
 }, 200_000);
+
+test('one that is told to wait has all wait within half a second', async () => {
+  const { serve } = await import('../fixtures/servers/serve.ts');
+  const count = 2_000;
+  const waitMs = 4_000;
+  const arrivalsMs: number[] = [];
+  let mayRefuse = false;
+  let refusedAtMs: number | null = null;
+  const server = await serve(({ path, atMs }) => {
+    if (path === '/robots.txt') return { status: 404 };
+    arrivalsMs.push(atMs);
+    if (!mayRefuse || refusedAtMs !== null) return { status: 200, body: JSON.stringify({ path }), afterMs: 10 };
+    refusedAtMs = atMs;
+    return { status: 429, headers: { 'retry-after': String(waitMs / 1_000) } };
+  });
+  await writeUrls(server, count);
+  const crawl = start(['crawl', `${run}.txt`, '--requests-per-second', '150']);
+  const workers = [start(['worker']), start(['worker'])];
+  await untilAllWork(3);
+  mayRefuse = true;
+  const ended = await Promise.all([crawl, ...workers].map(({ finished }) => finished));
+  await server.close();
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
+  const since = (atMs: number): number => atMs - refusedAtMs!;
+  // The rate was shared: those who were not refused themselves would have sent a hundred a second.
+  expect(arrivalsMs.filter((atMs) => since(atMs) > -1_000 && since(atMs) <= 0).length).toBeGreaterThan(50);
+  expect(arrivalsMs.filter((atMs) => since(atMs) > 500 && since(atMs) < waitMs)).toEqual([]);
+  const shares = summaryOf(ended[0]!).workers!.map(({ requests }) => requests);
+  expect(shares.reduce((sum, requests) => sum + requests, 0)).toBe(count);
+  expect(arrivalsMs).toHaveLength(count + 1);
+}, 200_000);
+
+/** Waits until so many workers of the run have done something. */
+async function untilAllWork(workers: number): Promise<void> {
+  const { openPostgresRun } = await import('../../src/storage/postgres/open.ts');
+  const store = await untilBegun(() => openPostgresRun({ url: database.url, name: run, ports, access: 'read' }));
+  const atWork = async (): Promise<number> =>
+    (await store.workerShares()).filter(({ requests }) => requests > 0).length;
+  while ((await atWork()) < workers) await systemClock.sleep(50);
+  await store.close();
+}
