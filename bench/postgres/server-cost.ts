@@ -19,6 +19,12 @@ export function serverCpuMs(postmaster: number): number {
   return ticks * TICK_MS;
 }
 
+/** CPU time of a process so far, all its threads', ms; 0 when it has ended. */
+export function processCpuMs(pid: number): number {
+  const stat = statOf(pid);
+  return stat === null ? 0 : sum(stat, [UTIME, UTIME + 1]) * TICK_MS;
+}
+
 function sum(stat: readonly string[], fields: readonly number[]): number {
   return fields.reduce((total, field) => total + Number(stat[field]), 0);
 }
