@@ -40,6 +40,17 @@ describe.skipIf(hasNoBrowser)('the report in a browser (Debian: chromium)', () =
     await page.close();
   });
 
+  test('that of a crawl of a million requests opens at once', async () => {
+    const data = await sampleData({ minutes: 150 });
+    expect(data.summary.requests.total).toBeGreaterThan(1_000_000);
+    const { page } = await open(renderReport(data));
+    const loaded = await page.evaluate<number>("performance.getEntriesByType('navigation')[0].loadEventEnd");
+    // Below a second on a machine of its own; other tests may share this one.
+    expect(loaded).toBeGreaterThan(0);
+    expect(loaded).toBeLessThan(3_000);
+    await page.close();
+  });
+
   test('the values of a chart are told by arrow keys and by the mouse', async () => {
     const { page } = await open(renderReport(await sampleData({ minutes: 2, hosts: 1 })));
     await page.focus('#throughput-chart .field');
