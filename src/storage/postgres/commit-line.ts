@@ -11,15 +11,18 @@ type Batch = {
 export type CommitLineOptions = {
   commit: (units: readonly UnitOfWork[]) => Promise<CommitResult[]>;
   clock: Clock;
-  /** How long the first of a batch may wait for others, ms; 0 = not at all. */
+  /** How long the first of a batch may wait for others, ms; 0 = not at all. Longer where none adds requests. */
   gatherMs: number;
 };
 
 // Beyond it a transaction only holds its rows for longer.
 const MOST_UNITS = 1_000;
-// So many share a transaction's cost well: nobody waits for more.
-const ENOUGH_UNITS = 64;
-const WANTED_UNITS = 40;
+/** How long the first waits: until about so many wanted ones have come, and for so many times the option's at most. */
+type Patience = { enoughUnits: number; wantedUnits: number; longest: number };
+// Somebody may wait for the requests that these add.
+const HASTY: Patience = { enoughUnits: 64, wantedUnits: 40, longest: 1 };
+// A batch of 40 costs PostgreSQL twice as much a request as one of 128: several workers beside one another have small ones.
+const PATIENT: Patience = { enoughUnits: 200, wantedUnits: 128, longest: 2.5 };
 const RATE_WEIGHT = 0.3;
 
 /**
@@ -32,6 +35,7 @@ export class CommitLine {
   #units = 0;
   #isCommitting = false;
   #cancelGathering: (() => void) | null = null;
+  #patience = PATIENT;
   #unitsPerSecond = 0;
   #countedAtMs: number;
 
@@ -44,6 +48,7 @@ export class CommitLine {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ units, resolve, reject });
       this.#units += units.length;
+      if (units.some(({ requests }) => requests.length > 0)) this.#hurry();
       if (!this.#isCommitting) this.#gather();
     });
   }
@@ -54,11 +59,19 @@ export class CommitLine {
     else this.#cancelGathering ??= this.#options.clock.schedule(gatherMs, () => this.#begin());
   }
 
-  /** Until about forty have come, at the rate at which they come. */
+  #hurry(): void {
+    if (this.#patience === HASTY) return;
+    this.#patience = HASTY;
+    this.#cancelGathering?.();
+    this.#cancelGathering = null;
+  }
+
+  /** Until about as many have come as are wanted, at the rate at which they come. */
   #gatherMs(): number {
     const { gatherMs } = this.#options;
-    if (gatherMs === 0 || this.#units >= ENOUGH_UNITS) return 0;
-    return Math.min(gatherMs, (WANTED_UNITS * SECOND_MS) / Math.max(this.#unitsPerSecond, 1));
+    const { enoughUnits, wantedUnits, longest } = this.#patience;
+    if (gatherMs === 0 || this.#units >= enoughUnits) return 0;
+    return Math.min(longest * gatherMs, (wantedUnits * SECOND_MS) / Math.max(this.#unitsPerSecond, 1));
   }
 
   #begin(): void {
@@ -80,6 +93,7 @@ export class CommitLine {
     const batches = this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
     const taken = batches.reduce((sum, { units }) => sum + units.length, 0);
     this.#units -= taken;
+    if (this.#waiting.length === 0) this.#patience = PATIENT;
     this.#count(taken);
     return batches;
   }

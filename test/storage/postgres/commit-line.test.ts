@@ -51,14 +51,44 @@ test('a transaction takes a thousand units at most', async () => {
 test('where little comes the first waits for others, but not for more than is enough', async () => {
   const { line, batches, clock } = lineOf(100);
   void line.commit([unitOf(1)]);
-  await clock.advance(99);
+  await clock.advance(249);
   void line.commit([unitOf(2)]);
   expect(batches).toEqual([]);
   await clock.advance(1);
   expect(batches.map(({ ids }) => ids)).toEqual([[1, 2]]);
   await batches[0]!.answer();
-  void line.commit(Array.from({ length: 64 }, (_, n) => unitOf(n)));
-  expect(batches[1]!.ids).toHaveLength(64);
+  void line.commit(Array.from({ length: 199 }, (_, n) => unitOf(n)));
+  expect(batches).toHaveLength(1);
+  void line.commit([unitOf(199)]);
+  expect(batches[1]!.ids).toHaveLength(200);
+});
+
+test('what adds requests waits for less, and so does what came before it', async () => {
+  const { line, batches, clock } = lineOf(100);
+  const request = {
+    uniqueKey: 'k',
+    url: 'https://a.example/',
+    host: 'a.example',
+    method: 'GET',
+    label: null,
+    data: null,
+  };
+  const adding = (id: number): UnitOfWork => ({ ...unitOf(id), requests: [request] });
+  void line.commit([unitOf(1)]);
+  await clock.advance(50);
+  void line.commit([adding(2)]);
+  await clock.advance(99);
+  expect(batches).toEqual([]);
+  await clock.advance(1);
+  expect(batches.map(({ ids }) => ids)).toEqual([[1, 2]]);
+  await batches[0]!.answer();
+  void line.commit([unitOf(3)]);
+  await clock.advance(249);
+  expect(batches).toHaveLength(1);
+  await clock.advance(1);
+  await batches[1]!.answer();
+  void line.commit(Array.from({ length: 64 }, (_, n) => adding(n)));
+  expect(batches[2]!.ids).toHaveLength(64);
 });
 
 test('a refusal is told to those it concerns, and the line goes on', async () => {
