@@ -3,8 +3,8 @@
 // node bench/postgres/simulate.ts
 const COSTS = {
   /** PostgreSQL's CPU for one request's claim and commit, us, and what each batch costs besides. */
-  cpuUsARequest: 55,
-  cpuMsABatch: 8,
+  cpuUsARequest: 60,
+  cpuMsABatch: 4.3,
   /** CPU of a worker's exchange of limits and its other polls, ms/s. */
   pollsMsASecond: 25,
   /** One flush of the log, ms: an SSD in the data centre. */
@@ -14,6 +14,8 @@ const BATCHES = [10, 50, 100, 200, 500];
 const CORES = [4, 8, 16, 32];
 // Beyond it batches wait for one another.
 const MOST_UTILISED = 0.7;
+/** A second. */
+const REQUESTS_A_WORKER = 1_000;
 const SECONDS = 20;
 
 type Load = { requestsPerSecond: number; batch: number; cores: number; workers: number };
@@ -38,7 +40,8 @@ function p95Ms({ requestsPerSecond, batch, cores, workers }: Load): number {
 }
 
 function carried(batch: number, cores: number): number {
-  const cpuMs = (COSTS.cpuMsABatch + (batch * COSTS.cpuUsARequest) / 1000) / batch;
+  const pollsMs = COSTS.pollsMsASecond / REQUESTS_A_WORKER;
+  const cpuMs = (COSTS.cpuMsABatch + (batch * COSTS.cpuUsARequest) / 1000) / batch + pollsMs;
   return (MOST_UTILISED * cores * 1000) / cpuMs;
 }
 
@@ -60,7 +63,7 @@ const lines = [
   ...BATCHES.map((batch) => {
     const cells = CORES.map((cores) => {
       const requestsPerSecond = carried(batch, cores);
-      const workers = Math.ceil(requestsPerSecond / 1_000);
+      const workers = Math.ceil(requestsPerSecond / REQUESTS_A_WORKER);
       return `${rounded(requestsPerSecond)} (${rounded(p95Ms({ requestsPerSecond, batch, cores, workers }))} ms)`;
     });
     return `| ${batch} | ${cells.join(' | ')} |`;
