@@ -74,7 +74,9 @@ test('tells each unit its own result', async () => {
 
 test('tells all of a batch when the store refuses, and goes on with the next', async () => {
   answer = () => Promise.reject(new Error('disk full'));
-  const results = [committer.submit(unit(), false), committer.submit(unit(), false)].map((result) => result.catch(String));
+  const results = [committer.submit(unit(), false), committer.submit(unit(), false)].map((result) =>
+    result.catch(String),
+  );
   await clock.advance(5);
   expect(await Promise.all(results)).toEqual(['Error: disk full', 'Error: disk full']);
   expect([committer.backlog, told]).toEqual([0, []]);
