@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { boundYoungGeneration } from './app/young-generation.ts';
 import { type Edge, runCli } from './cli/run-cli.ts';
 import { systemClock } from './core/clock.ts';
 import { CrawlError, EnvironmentError, messageOf, UsageError } from './core/errors.ts';
@@ -26,6 +27,7 @@ export async function main(process: NodeJS.Process): Promise<void> {
   const fail = (error: unknown): never => process.exit(reportError(error, process));
   process.on('uncaughtException', fail);
   ignoreClosedPipes(process);
+  boundYoungGeneration(systemClock);
   const stop = stopOnSignals(process);
   followParent(process, stop);
   const edge = edgeOf(process, stop.signal);
