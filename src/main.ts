@@ -27,7 +27,7 @@ export async function main(process: NodeJS.Process): Promise<void> {
   const fail = (error: unknown): never => process.exit(reportError(error, process));
   process.on('uncaughtException', fail);
   ignoreClosedPipes(process);
-  boundYoungGeneration(systemClock);
+  boundYoungGeneration();
   const stop = stopOnSignals(process);
   followParent(process, stop);
   const edge = edgeOf(process, stop.signal);

@@ -9,7 +9,7 @@ type AddHandler = (...args: unknown[]) => void;
 export class UserHandlers {
   readonly #hasOwn: boolean;
   readonly #current: () => Handler;
-  /** Whether `crawler.router` has any handler: asking it without one costs an exception a request. */
+  /** Whether anything was added to `crawler.router`: one that has nothing throws whenever it is asked. */
   #isRouterUsed = false;
   readonly #labels: string[] = [];
 

@@ -20,8 +20,9 @@ const LONGEST_QUIET_MS = 600_000;
 // After a first refusal within a burst of fewer sends, the level seen says little.
 const SHORT_QUIET_MS = 3_000;
 const SAME_LEVEL = 0.15;
+// A pace of which less is used is not what holds the sends back.
 const TESTED_SHARE = 0.65;
-// Below it, a second is too short to tell.
+// Below it a second is too short to tell.
 const FEW_RPS = 5;
 // Time in which nobody asked to send teaches nothing.
 const LONGEST_STEP_MS = 100;
@@ -126,10 +127,10 @@ export class Climb {
 
   /**
    * Moves on to `nowMs`; call only while the pace is what holds sends back.
-   * @param servedRps answered in the last second
+   * @param servedRps tells what was answered in the last second; asked only where that decides
    * @returns whether the phase changed
    */
-  advance(nowMs: number, servedRps: number): boolean {
+  advance(nowMs: number, servedRps: () => number): boolean {
     // A slow pace asks rarely.
     const longestMs = Math.max(LONGEST_STEP_MS, (2 * 1000) / this.#requestsPerSecond);
     const stepMs = Math.min(nowMs - this.#steppedAtMs, longestMs);
@@ -137,7 +138,7 @@ export class Climb {
     if (this.#phase === 'search') return this.#search(nowMs, stepMs);
     if (this.#phase === 'hold') return this.#hold(nowMs, stepMs);
     // What slots or other limits hold back proves nothing of a higher pace.
-    if (this.#requestsPerSecond > FEW_RPS && servedRps < TESTED_SHARE * this.#requestsPerSecond) return false;
+    if (this.#requestsPerSecond > FEW_RPS && servedRps() < TESTED_SHARE * this.#requestsPerSecond) return false;
     const isReturning =
       this.#saysLittle ||
       (this.#requestsPerSecond > this.#failedRps && this.#requestsPerSecond < this.#headroom * this.#formerRps);

@@ -1,5 +1,5 @@
-/** A refusal that is not yet decided upon: what was measured when it came, and what came since. Rates per second, times in ms. */
-export class PendingCut {
+/** What was known when the refusal came. Rates per second, times in ms. */
+type CutFacts = {
   readonly goodput: number;
   readonly openMs: number;
   readonly inFlight: number;
@@ -7,35 +7,27 @@ export class PendingCut {
   readonly isInnocent: boolean;
   /** Whether it may have been a fault of the server's. */
   readonly isOverload: boolean;
-  readonly atMs: number;
+  readonly nowMs: number;
+  /** When the refused request was sent. */
+  readonly sentAtMs: number;
+};
+
+/** A refusal that is not yet decided upon: what was measured when it came, and what came since. */
+export class PendingCut {
+  readonly facts: CutFacts;
   lastRefusedAtMs: number;
   isWindow = false;
   tailAccepted = 0;
   tailRefused = 0;
-  readonly #firstRefusedSentAtMs: number;
 
-  constructor(facts: {
-    goodput: number;
-    openMs: number;
-    inFlight: number;
-    isInnocent: boolean;
-    isOverload: boolean;
-    nowMs: number;
-    sentAtMs: number;
-  }) {
-    this.goodput = facts.goodput;
-    this.openMs = facts.openMs;
-    this.inFlight = facts.inFlight;
-    this.isInnocent = facts.isInnocent;
-    this.isOverload = facts.isOverload;
-    this.atMs = facts.nowMs;
+  constructor(facts: CutFacts) {
+    this.facts = facts;
     this.lastRefusedAtMs = facts.nowMs;
-    this.#firstRefusedSentAtMs = facts.sentAtMs;
   }
 
-  /** Counts the outcome of a request that was sent between the first refused one and the cut. */
+  /** Counts the outcome of a request that was sent between the refused one and the refusal. */
   countTail(sentAtMs: number, isAccepted: boolean): void {
-    if (sentAtMs < this.#firstRefusedSentAtMs || sentAtMs > this.atMs) return;
+    if (sentAtMs < this.facts.sentAtMs || sentAtMs > this.facts.nowMs) return;
     if (isAccepted) this.tailAccepted += 1;
     else this.tailRefused += 1;
   }

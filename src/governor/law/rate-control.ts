@@ -166,7 +166,7 @@ export class RateControl {
   /** Sends wait for the pace, or go as soon as it allows. */
   paceBinds(nowMs: number): void {
     if (this.#stage !== 'paced' || this.#statedIntervalMs > this.#lawIntervalMs) return;
-    const changed = this.#climb.advance(nowMs, this.#goodput.perSecond(nowMs, 1000));
+    const changed = this.#climb.advance(nowMs, () => this.#goodput.perSecond(nowMs, 1000));
     this.#pace(1000 / this.#climb.requestsPerSecond);
     if (changed) this.#explainPhase();
   }
@@ -338,7 +338,7 @@ export class RateControl {
   toldToWait(waitMs: number): void {
     if (this.#cut === null || waitMs <= LONG_WAIT_MS) return;
     this.#cut.isWindow = true;
-    this.#cut.lastRefusedAtMs = Math.max(this.#cut.lastRefusedAtMs, this.#cut.atMs + waitMs);
+    this.#cut.lastRefusedAtMs = Math.max(this.#cut.lastRefusedAtMs, this.#cut.facts.nowMs + waitMs);
   }
 
   /**
@@ -349,7 +349,7 @@ export class RateControl {
     const cut = this.#cut;
     // Where nothing was accepted yet there is no rate to learn from.
     const hasServed = this.#stage === 'paced' || this.#acceptedSinceOpened > 0;
-    const failsAnyway = cut !== null && !cut.isInnocent && hasServed && this.#settle(cut, nowMs);
+    const failsAnyway = cut !== null && !cut.facts.isInnocent && hasServed && this.#settle(cut, nowMs);
     this.#cut = null;
     this.#openedAtMs = nowMs;
     this.#acceptedSinceOpened = 0;
@@ -362,14 +362,15 @@ export class RateControl {
 
   /** @returns whether this was one fall too many */
   #settle(cut: PendingCut, nowMs: number): boolean {
+    const { goodput, openMs, inFlight, isOverload, nowMs: atMs } = cut.facts;
     const isFirst = this.#stage !== 'paced';
     const tail = cut.tailAccepted + cut.tailRefused;
     const share = tail > 0 ? cut.tailAccepted / tail : 1;
     const decision = cutAfter({
-      goodput: cut.goodput,
-      openMs: cut.openMs,
-      blockedMs: nowMs - cut.atMs,
-      refusedForMs: cut.lastRefusedAtMs - cut.atMs,
+      goodput,
+      openMs,
+      blockedMs: nowMs - atMs,
+      refusedForMs: cut.lastRefusedAtMs - atMs,
       accepted: this.#acceptedSinceOpened,
       acceptedShare: share,
       isFirst,
@@ -377,17 +378,13 @@ export class RateControl {
       headroom: this.#headroom,
     });
     const { failedRps } = decision;
-    const isNoLimit = this.#doubt.failedAt({
-      failedRps,
-      formerRps: this.#climb.failedRps,
-      isOverload: cut.isOverload,
-    });
+    const isNoLimit = this.#doubt.failedAt({ failedRps, formerRps: this.#climb.failedRps, isOverload });
     const surelyRps = isFirst ? failedRps * share : failedRps;
     const isTinyBurst = isFirst && this.#acceptedSinceOpened < TINY_BURST;
     this.#climb.failedAt({ requestsPerSecond: failedRps, surelyRps, isTinyBurst, isFirst: decision.kind === 'first' });
-    if (isFirst) this.#slots.refusedAt(cut.inFlight, nowMs);
+    if (isFirst) this.#slots.refusedAt(inFlight, nowMs);
     this.#stretch.start({ cap: this.#slots.cap, latencyMs: this.latency.meanMs });
-    if (isFirst && this.#acceptedSinceOpened < FEW_ACCEPTED && cut.inFlight <= FEW_IN_FLIGHT) this.pacer.beStrict();
+    if (isFirst && this.#acceptedSinceOpened < FEW_ACCEPTED && inFlight <= FEW_IN_FLIGHT) this.pacer.beStrict();
     this.#stage = 'paced';
     this.#climb.start(nowMs, Math.max(decision.requestsPerSecond, LEAST_RPS), decision.next);
     this.#pace(1000 / this.#climb.requestsPerSecond);

@@ -51,7 +51,8 @@ const level = { requestsPerSecond: 100, surelyRps: 100, isFirst: false, isTinyBu
 
 /** @param servedShare of the pace that was answered */
 function advanced(climb: Climb, fromMs: number, toMs: number, servedShare = 1): void {
-  for (let nowMs = fromMs; nowMs <= toMs; nowMs += 50) climb.advance(nowMs, servedShare * climb.requestsPerSecond);
+  for (let nowMs = fromMs; nowMs <= toMs; nowMs += 50)
+    climb.advance(nowMs, () => servedShare * climb.requestsPerSecond);
 }
 
 test('searches up to headroom of the level that failed, then holds', () => {
@@ -120,7 +121,7 @@ test('below 5 requests/s, where a second is too short to tell, it looks on', () 
   const climb = new Climb(0.8);
   climb.failedAt({ ...level, requestsPerSecond: 4, surelyRps: 4 });
   climb.start(0, 3, 'probe');
-  climb.advance(500, 0);
+  climb.advance(500, () => 0);
   expect(climb.requestsPerSecond).toBeCloseTo(3 * Math.exp(0.03 * 0.5), 6);
 });
 
@@ -128,7 +129,7 @@ test('time in which nobody asked to send teaches nothing', () => {
   const climb = new Climb(0.8);
   climb.failedAt(level);
   climb.start(0, 50, 'search');
-  climb.advance(60_000, 50);
+  climb.advance(60_000, () => 50);
   expect(climb.requestsPerSecond).toBeCloseTo(50 * Math.exp(0.016), 6);
 });
 
