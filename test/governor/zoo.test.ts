@@ -24,6 +24,7 @@ const CELLS = [
   'no limit, 429 none, 3 % fail with 503',
   'token bucket 100/s, 429 none, 1 % fail with 503',
   'token bucket 100/s, 503 none, 0.2 % fail with 503',
+  'token bucket 100/s, 503 none, 1 % fail with 503',
   'token bucket 100/s, 429 none, halved and restored',
   'token bucket 100/s, 429 none, half eaten by another client',
 ];

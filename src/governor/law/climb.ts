@@ -1,3 +1,5 @@
+import { formatRate } from '../words.ts';
+
 /** How a paced key looks upward: search towards the level that failed, hold below it, and rarely probe beyond it. */
 export type ClimbPhase = 'search' | 'hold' | 'probe';
 
@@ -7,8 +9,8 @@ const UNSURE_GROWTH_PER_SEC = 0.05;
 const LEAST_SURE_SHARE = 0.6;
 const CREEP_GROWTH_PER_SEC = 0.01;
 const PROBE_GROWTH_PER_SEC = 0.03;
-// On the way back to a level that was once sustained there is less to fear.
-const RETURN_GROWTH_PER_SEC = 0.1;
+// On the way back to a level that was once sustained, or where the level says little, there is less to fear.
+const SWIFT_GROWTH_PER_SEC = 0.1;
 const CREEP_AFTER_MS = 5_000;
 const FIRST_QUIET_MS = 30_000;
 // A limit that fell that far may be back soon: another client has gone, a penalty has run out. Nor is a level sure that
@@ -67,6 +69,14 @@ export class Climb {
 
   get quietMs(): number {
     return this.#quietMs;
+  }
+
+  /** The phase it is in, in plain words. */
+  describe(): string {
+    const rate = formatRate(this.#requestsPerSecond);
+    return this.#phase === 'hold'
+      ? `holding ${rate}, below the ${formatRate(this.#failedRps)} that was refused`
+      : `nothing was refused for ${this.#quietMs / 1000} s: looking upward from ${rate}, gently`;
   }
 
   /** Remembers the level that failed. */
@@ -139,10 +149,11 @@ export class Climb {
     if (this.#phase === 'hold') return this.#hold(nowMs, stepMs);
     // What slots or other limits hold back proves nothing of a higher pace.
     if (this.#requestsPerSecond > FEW_RPS && servedRps() < TESTED_SHARE * this.#requestsPerSecond) return false;
-    const isReturning =
+    const isSwift =
       this.#saysLittle ||
+      !Number.isFinite(this.#failedRps) ||
       (this.#requestsPerSecond > this.#failedRps && this.#requestsPerSecond < this.#headroom * this.#formerRps);
-    this.#grow(isReturning ? RETURN_GROWTH_PER_SEC : PROBE_GROWTH_PER_SEC, stepMs, Number.POSITIVE_INFINITY);
+    this.#grow(isSwift ? SWIFT_GROWTH_PER_SEC : PROBE_GROWTH_PER_SEC, stepMs, Number.POSITIVE_INFINITY);
     return false;
   }
 

@@ -1,20 +1,24 @@
 /** A count that fades with every other answer, and from where on it is no chance any more where nothing else fails. */
-type Fading = { kept: number; most: number };
+type Fading = { readonly kept: number; readonly most: number };
 
-// Two within 8 answers: a server that fails 1 request in 100 does that for 1 failure in 12, one that is asked for
-// twice what it serves at once.
-const CLOSE: Fading = { kept: 0.92, most: 1.5 };
-// After some 150 answers without any.
-const FORGOTTEN = 0.1;
-// Three or four within some 40 answers: what a server does that is asked for a tenth more than it serves.
-const FREQUENT: Fading = { kept: 0.98, most: 2.5 };
+const FADINGS: readonly Fading[] = [
+  // Two within 8 answers: a server that fails 1 request in 100 does that for 1 failure in 12, one that is asked for
+  // twice what it serves at once.
+  { kept: 0.92, most: 1.5 },
+  // Three or four within some 40: what a server does that is asked for a tenth more than it serves.
+  { kept: 0.98, most: 2.5 },
+  // Six or more within some 150: a twentieth more.
+  { kept: 0.995, most: 5.5 },
+];
 
 // So many other answers after it, and a failure has stood alone.
 const ALONE_AFTER_ANSWERS = 20;
 const BACKGROUND_KEPT = 0.9997;
+const USUAL_KEPT = 0.999;
 // Few failures in few answers say little of their share.
 const ANSWERS_TAKEN_FOR_GRANTED = 100;
 const FAULTS_TAKEN_FOR_CHANCE = 0.5;
+const HARDLY_EVER = 0.001;
 // A server that fails 1 request in 100 has shown it by then.
 const ANSWERS_THAT_TELL = 500;
 // Looking back over some 100 answers.
@@ -30,12 +34,13 @@ export type RatePlace = { isNearLimit: boolean; isSearching: boolean };
  * together such answers come beside what it fails anyway, and by how near the known limit they are.
  */
 export class Overloads {
-  #close = 0;
-  #frequent = 0;
-  #isConfirmed = false;
+  /** By fading. */
+  readonly #counts = FADINGS.map(() => 0);
   /** Failures that stood alone, and all answers, both fading slowly: their share is what the server fails anyway. */
   #alone = 0;
   #answers = 0;
+  /** The share that it failed at any rate, fading slowly. */
+  #usualShare = 0;
   #recentFailures = 0;
   #recentAnswers = 0;
   /** Other answers since a failure that may yet turn out to stand alone; null = there is none. */
@@ -43,9 +48,7 @@ export class Overloads {
 
   /** Any other answer came. @returns whether it shows that the last failure stood alone, below the limit */
   answered(): boolean {
-    this.#close *= CLOSE.kept;
-    this.#frequent *= FREQUENT.kept;
-    if (this.#frequent < FORGOTTEN) this.#isConfirmed = false;
+    for (let index = 0; index < FADINGS.length; index++) this.#counts[index]! *= FADINGS[index]!.kept;
     this.#countAnswer();
     if (this.#answersSince === null || ++this.#answersSince < ALONE_AFTER_ANSWERS) return false;
     this.#answersSince = null;
@@ -54,36 +57,36 @@ export class Overloads {
   }
 
   /**
-   * @param place where the rate is. Where a refusal is no surprise one is enough, if there have been many lately, or if
-   *   this server has never failed for nothing (what a fault made us take for the limit would else be found again and
-   *   again, lower each time)
+   * @param place where the rate is. Where a refusal is no surprise one is enough, if this server has never failed for
+   *   nothing (what a fault made us take for the limit would else be found again and again, lower each time)
    * @returns whether this one stands alone: a fault of the server's, that says nothing of the rate
    */
   refused({ isNearLimit, isSearching }: RatePlace): boolean {
-    this.#close += 1;
-    this.#frequent += 1;
+    for (let index = 0; index < FADINGS.length; index++) this.#counts[index]! += 1;
     this.#countAnswer();
     this.#recentFailures += 1;
-    const failsAnyway =
-      Math.max(0, this.#alone - FAULTS_TAKEN_FOR_CHANCE) / (this.#answers + ANSWERS_TAKEN_FOR_GRANTED);
-    const most = (fading: Fading): number => fading.most + furtherByChance(failsAnyway / (1 - fading.kept));
-    if (this.#frequent >= most(FREQUENT)) this.#isConfirmed = true;
-    const neverFails = this.#alone < FAULTS_TAKEN_FOR_CHANCE;
-    const isExpected =
-      (isNearLimit && (this.#isConfirmed || neverFails)) ||
-      (isSearching && neverFails && this.#answers >= ANSWERS_THAT_TELL);
-    const isAlone = !isExpected && this.#close < most(CLOSE) && this.#frequent < most(FREQUENT);
+    const neverFails = this.#alone < FAULTS_TAKEN_FOR_CHANCE && this.#usualShare < HARDLY_EVER;
+    const isExpected = neverFails && (isNearLimit || (isSearching && this.#answers >= ANSWERS_THAT_TELL));
+    const isAlone = !isExpected && !this.#areTooMany();
+    // They have been acted upon: the next one is to be judged without them, where it may be a fault.
+    if (!isAlone && !neverFails) this.#counts.fill(0);
     this.#answersSince = isAlone && !isNearLimit ? 0 : null;
     return isAlone;
   }
 
+  /** More have come, by any of the fading counts, than it fails anyway. */
+  #areTooMany(): boolean {
+    const alone = Math.max(0, this.#alone - FAULTS_TAKEN_FOR_CHANCE) / (this.#answers + ANSWERS_TAKEN_FOR_GRANTED);
+    const failsAnyway = Math.max(alone, this.#usualShare);
+    return FADINGS.some(
+      ({ kept, most }, index) => this.#counts[index]! >= most + furtherByChance(failsAnyway / (1 - kept)),
+    );
+  }
+
   /** It fails as often whatever the rate: the share of the last answers is what it fails anyway. */
   takeAsUsual(): void {
-    const share = this.#recentFailures / Math.max(1, this.#recentAnswers);
-    this.#alone = Math.max(this.#alone, share * (this.#answers + ANSWERS_TAKEN_FOR_GRANTED));
-    this.#close = 0;
-    this.#frequent = 0;
-    this.#isConfirmed = false;
+    this.#usualShare = Math.max(this.#usualShare, this.#recentFailures / Math.max(1, this.#recentAnswers));
+    this.#counts.fill(0);
   }
 
   #countAnswer(): void {
@@ -91,6 +94,7 @@ export class Overloads {
     this.#recentAnswers = this.#recentAnswers * RECENT_KEPT + 1;
     this.#answers = this.#answers * BACKGROUND_KEPT + 1;
     this.#alone *= BACKGROUND_KEPT;
+    this.#usualShare *= USUAL_KEPT;
   }
 }
 

@@ -4,7 +4,7 @@ import { Climb } from './climb.ts';
 import { cutAfter } from './cut.ts';
 import { Goodput } from './goodput.ts';
 import { Latency } from './latency.ts';
-import { LevelDoubt } from './level-doubt.ts';
+import { LevelDoubt, WHY_FORGOTTEN } from './level-doubt.ts';
 import { measureAtRefusal } from './measure-refusal.ts';
 import { PendingCut } from './pending-cut.ts';
 import { SlotBlame } from './slot-blame.ts';
@@ -97,7 +97,9 @@ export class RateControl {
   /** Whether a refusal now would be no surprise: the rate is near the level that failed, or a slot more is tried. */
   get isNearLimit(): boolean {
     if (this.#stage !== 'paced') return false;
-    return this.#slots.isTrying || this.#climb.requestsPerSecond >= NEAR_SHARE * this.#climb.failedRps;
+    const { requestsPerSecond, failedRps } = this.#climb;
+    const isPaceNear = requestsPerSecond >= NEAR_SHARE * failedRps;
+    return this.#slots.isTrying || (isPaceNear && !this.#doubt.isRefutedBy(requestsPerSecond, failedRps));
   }
 
   /** Whether it goes towards a level that failed: a refusal on the way would be no great surprise. */
@@ -168,15 +170,9 @@ export class RateControl {
     if (this.#stage !== 'paced' || this.#statedIntervalMs > this.#lawIntervalMs) return;
     const changed = this.#climb.advance(nowMs, () => this.#goodput.perSecond(nowMs, 1000));
     this.#pace(1000 / this.#climb.requestsPerSecond);
-    if (changed) this.#explainPhase();
-  }
-
-  #explainPhase(): void {
-    const rate = formatRate(this.#climb.requestsPerSecond);
-    this.#explain =
-      this.#climb.phase === 'hold'
-        ? `holding ${rate}, below the ${formatRate(this.#climb.failedRps)} that was refused`
-        : `nothing was refused for ${this.#climb.quietMs / 1000} s: looking upward from ${rate}, gently`;
+    if (changed) this.#explain = this.#climb.describe();
+    if (this.#doubt.isRefutedBy(this.#climb.requestsPerSecond, this.#climb.failedRps))
+      this.#forgetLevel(nowMs, 'served');
   }
 
   /** Sends wait for a slot though the pace would allow them. */
@@ -306,20 +302,26 @@ export class RateControl {
   /** A fault came that was followed by none: well below the level that failed, that makes the level doubtful. */
   faultStoodAlone(nowMs: number): void {
     if (this.#stage !== 'paced' || this.isNearLimit) return;
-    if (this.#doubt.faultBelow(nowMs)) this.#forgetLevel(nowMs);
+    if (this.#doubt.faultBelow(nowMs)) this.#forgetLevel(nowMs, 'faults');
   }
 
-  /** Looks for a limit anew, from the present rate on. */
-  #forgetLevel(nowMs: number): void {
+  /** Looks for a limit anew, from the present rate on: as at the start, or gently where one may well be near. */
+  #forgetLevel(nowMs: number, why: keyof typeof WHY_FORGOTTEN): void {
     const { requestsPerSecond } = this.#climb;
+    const isGentle = this.#doubt.forget(why);
     this.#climb.forget();
-    this.#doubt.forget();
+    this.#slots.forgetRefusal();
+    if (isGentle) this.#climb.start(nowMs, requestsPerSecond, 'probe');
+    else this.#growFrom(requestsPerSecond, nowMs);
+    this.#explain = WHY_FORGOTTEN[why];
+  }
+
+  #growFrom(requestsPerSecond: number, nowMs: number): void {
     this.#stage = 'growing';
     this.#flatChecks = 0;
     this.#slots.set((requestsPerSecond * this.latency.meanMs) / 1000, nowMs);
     this.#checkedAtMs = nowMs;
     this.#pace(startIntervalMs(this.#slots.exact, this.latency.meanMs));
-    this.#explain = 'it fails now and then at any rate: the limit taken from that is forgotten';
   }
 
   /** A refusal of a request sent before the cut: no new evidence of the level, but of how far above it we were. */
@@ -356,7 +358,7 @@ export class RateControl {
     this.#goodput.reset(nowMs);
     this.#checkedAtMs = nowMs;
     this.pacer.heldByOthers();
-    if (failsAnyway) this.#forgetLevel(nowMs);
+    if (failsAnyway) this.#forgetLevel(nowMs, 'faults');
     return failsAnyway;
   }
 

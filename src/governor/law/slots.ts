@@ -76,6 +76,11 @@ export class Slots {
     this.#refusedUntilMs = nowMs + Math.min(GROW_EVERY_MS * this.cap ** 2, FIRST_RETRY_MS);
   }
 
+  /** What was refused was no limit. */
+  forgetRefusal(): void {
+    this.#refusedCap = Number.POSITIVE_INFINITY;
+  }
+
   #startTrial(facts: LoadFacts): void {
     this.#trialFrom = this.#cap;
     this.#latencyBeforeMs = facts.latencyMs;

@@ -107,6 +107,24 @@ test('a level that fell far is tried again after 10 s, and returns faster to wha
   expect(climb.requestsPerSecond).toBeCloseTo(51 * Math.exp(0.1), 3);
 });
 
+test('where a level was forgotten, goes up by a tenth a second', () => {
+  const climb = new Climb(0.8);
+  climb.failedAt(level);
+  climb.forget();
+  climb.start(0, 80, 'probe');
+  advanced(climb, 0, 1000);
+  expect(climb.requestsPerSecond).toBeCloseTo(80 * Math.exp(0.1), 3);
+});
+
+test('says in which phase it is', () => {
+  const climb = new Climb(0.8);
+  climb.failedAt(level);
+  climb.start(0, 80, 'hold');
+  expect(climb.describe()).toBe('holding 80/s, below the 100/s that was refused');
+  advanced(climb, 0, 31_000);
+  expect(climb.describe()).toBe('nothing was refused for 30 s: looking upward from 92.6/s, gently');
+});
+
 test('does not look beyond a pace that something else holds back', () => {
   const climb = new Climb(0.8);
   climb.failedAt(level);
@@ -208,6 +226,14 @@ test('remembers how many at once were refused', () => {
   slots.tryMore({ nowMs: 59_000, latencyMs: 30 });
   expect(slots.cap).toBe(10);
   slots.tryMore({ nowMs: 60_000, latencyMs: 30 });
+  expect(slots.cap).toBe(11);
+});
+
+test('what was refused is tried at once where it was no limit', () => {
+  const slots = new Slots(50, 20);
+  slots.refusedAt(11, 0);
+  slots.forgetRefusal();
+  slots.tryMore({ nowMs: 2_000, latencyMs: 30 });
   expect(slots.cap).toBe(11);
 });
 

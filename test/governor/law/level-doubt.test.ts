@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { LevelDoubt } from '../../../src/governor/law/level-doubt.ts';
 
+let nowMs = 0;
+
 const FIRST = { failedRps: 100, formerRps: Number.POSITIVE_INFINITY, isOverload: true };
 
 test('three faults that stood alone, a second or more apart, are enough', () => {
@@ -48,6 +50,36 @@ test('what is forgotten is not doubted', () => {
   doubt.failedAt(FIRST);
   doubt.faultBelow(0);
   doubt.faultBelow(1_000);
-  doubt.forget();
+  doubt.forget('faults');
   expect([2_000, 3_000, 4_000].map((atMs) => doubt.faultBelow(atMs))).toEqual([false, false, false]);
+});
+
+/** The level fails, and as many faults as it takes stand alone below it. @returns how many that were, and what forget() says */
+function forgetAt(doubt: LevelDoubt, failedRps: number): [faults: number, isAgain: boolean] {
+  doubt.failedAt({ ...FIRST, failedRps });
+  for (let faults = 1; ; faults++) {
+    nowMs += 1_000;
+    if (doubt.faultBelow(nowMs)) return [faults, doubt.forget('faults')];
+  }
+}
+test('a level that comes back after it was forgotten is doubted after four times as many faults, 48 at most', () => {
+  const doubt = new LevelDoubt();
+  expect(forgetAt(doubt, 100)).toEqual([3, false]);
+  expect(forgetAt(doubt, 125)).toEqual([12, true]);
+  expect(forgetAt(doubt, 100)).toEqual([48, true]);
+  expect(forgetAt(doubt, 100)).toEqual([48, true]);
+  // Far above it is another one.
+  expect(forgetAt(doubt, 126)).toEqual([3, true]);
+});
+
+test('a level told by 503 is refuted by a rate two fifths above it, one told by 429 by none', () => {
+  const doubt = new LevelDoubt();
+  doubt.failedAt(FIRST);
+  expect([doubt.isRefutedBy(140, 100), doubt.isRefutedBy(141, 100)]).toEqual([false, true]);
+  expect(doubt.forget('served')).toBe(false);
+  expect(doubt.isRefutedBy(141, 100)).toBe(false);
+  doubt.failedAt({ ...FIRST, isOverload: false });
+  expect(doubt.isRefutedBy(1_000, 100)).toBe(false);
+  // What was served far above is not forgotten for its faults.
+  expect(doubt.forget('faults')).toBe(false);
 });
