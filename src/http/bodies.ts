@@ -82,7 +82,7 @@ function recover(text: string, context: { facts: BodyFacts; parseValue: Parse; e
   const { facts, parseValue, error } = context;
   if (text.trim() === '') {
     if (facts.status === 204 || facts.status === 205) return null;
-    throw new InvalidJsonError({ url: facts.url, text, reason: 'it is empty', position: 0 }, { cause: error });
+    throw new InvalidJsonError({ url: facts.url, text, reason: 'it is empty', position: null }, { cause: error });
   }
   const values = splitValues(text);
   if (values.length > 1 && isValid(values[0]!.text, parseValue)) return parseList(text, { facts, parseValue });
@@ -101,7 +101,7 @@ function isValid(text: string, parseValue: Parse): boolean {
 function invalidJson(text: string, failure: { facts: BodyFacts; error: unknown; value: ValueText }): InvalidJsonError {
   const { facts, error, value } = failure;
   const html = describeHtml(text);
-  if (html) return new InvalidJsonError({ url: facts.url, text, reason: html, position: 0 }, { cause: error });
+  if (html) return new InvalidJsonError({ url: facts.url, text, reason: html, position: null }, { cause: error });
   const { reason, position } = readSyntaxError(error, value.text);
   return new InvalidJsonError({ url: facts.url, text, reason, position: position + value.offset }, { cause: error });
 }

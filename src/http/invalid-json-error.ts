@@ -8,7 +8,7 @@ export type InvalidJsonFacts = {
   text: string;
   /** What is wrong with it, without the position. */
   reason: string;
-  /** Offset in characters; null when it is not known. */
+  /** Offset in characters; null where it is not known or the whole body is of another kind. */
   position: number | null;
 };
 
@@ -18,7 +18,7 @@ export class InvalidJsonError extends CrawlError {
   readonly code = 'INVALID_JSON';
   readonly recovery = 'skip';
   readonly reason: string;
-  /** Offset in characters; null when it is not known. */
+  /** Offset in characters; null where it is not known or the whole body is of another kind. */
   readonly position: number | null;
   /** At most 200 characters of the body, around the position. */
   readonly excerpt: string;

@@ -138,6 +138,15 @@ test.each([
   expect(error.recovery).toBe('skip');
 });
 
+test.each([
+  ['', 'it is empty'],
+  ['<!doctype html><title>Sign in</title>', 'it is an HTML page titled "Sign in"'],
+])('names no place where all of %j is something else', (body, reason) => {
+  const error = invalid(body);
+  expect([error.reason, error.position]).toEqual([reason, null]);
+  expect(error.message).toBe(`${facts.url}: the body is not JSON: ${reason}${body && `: ${body}`}`);
+});
+
 test('finds no fault in valid JSON', () => {
   fc.assert(fc.property(fc.json(), (text) => void expect(jsonErrorPosition(text)).toBe(text.length)));
 });
