@@ -30,7 +30,7 @@ type Job = { cell: Cell; strategy: StrategyName };
 const jobs = zooCells()
   .filter(({ cell }) => cell.name.includes(values.cell) && !cell.name.includes(values.not))
   .filter(({ strategy }) => (values.strategy ?? strategy) === strategy)
-  // Busy cells last and two at a time, so that they do not disturb the others.
+  // Busy cells last and few at a time, so that they do not disturb the others.
   .sort((a, b) => load(a.cell) - load(b.cell));
 
 function load(cell: Cell): number {
@@ -70,7 +70,8 @@ function padded(counts: number[], secs: number): number[] {
   return Array.from({ length: secs }, (_, second) => counts[second] ?? 0);
 }
 
-const BUSY_AT_ONCE = 2;
+// A busy cell is two processes that each take most of a core.
+const BUSY_AT_ONCE = Math.max(1, Math.floor(cpus().length / 2));
 const rows: Row[] = [];
 const waiting = [...jobs];
 let running = 0;
