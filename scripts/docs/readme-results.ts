@@ -13,6 +13,10 @@ type Slots = { results: Record<string, Record<string, { share: number }[]>> };
 type Export = { results: Record<string, { rowsPerSec: number; peakRssMb: number }[]> };
 type Memory = { mostMb: number; requestsPerSecond: number; command: string };
 type ZooRow = { cell: { name: string }; strategy: string; goodput: number; refused: number };
+type Soak = {
+  account: { records: number; lost: number; doubled: number };
+  lives: { samples: { rssMb: number }[]; secs: number; wasKilled: boolean }[];
+};
 type StartUp = { results: Record<string, number[]> };
 type Storage = { bench: string; handled?: number; pending?: number; cleanMs?: string | number[]; killedMs?: number };
 
@@ -27,7 +31,7 @@ export function readmeWithResults(): string {
 
 function resultsTable(): string {
   const { machine, command } = resultsOf<Throughput>('throughput');
-  const rows = [throughputRow(), slotsRow(), limitRow(), memoryRow(), exportRow(), openRow(), startUpRow()];
+  const rows = [throughputRow(), slotsRow(), limitRow(), memoryRow(), soakRow(), exportRow(), openRow(), startUpRow()];
   const lines = rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
   return `| | millrace | beside it, in the same rounds | how it was measured |
 |---|---|---|---|
@@ -98,6 +102,19 @@ function memoryRow(): string[] {
     `at most ${formatCount(mostMb)} MB, flat`,
     '–',
     '[memory](bench/results/memory.md)',
+  ];
+}
+
+function soakRow(): string[] {
+  const { account, lives } = resultsOf<Soak>('soak');
+  const secs = lives.reduce((sum, life) => sum + life.secs, 0);
+  const kills = lives.filter(({ wasKilled }) => wasKilled).length;
+  const mostMb = Math.max(...lives.flatMap(({ samples }) => samples.map(({ rssMb }) => rssMb)));
+  return [
+    `${formatCount(account.records)} URLs in ${formatCount(secs / 60)} minutes, killed by SIGKILL ${kills} times on the way`,
+    `${formatCount(account.lost)} lost, ${formatCount(account.doubled)} doubled; at most ${formatCount(mostMb)} MB`,
+    '–',
+    '[soak](bench/results/soak.md)',
   ];
 }
 
