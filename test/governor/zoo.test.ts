@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allCells } from '../../bench/zoo/cells.ts';
+import { allCells, type Cell } from '../../bench/zoo/cells.ts';
 import { seededRandom, simulate } from '../../bench/zoo/simulator.ts';
 import { makeStrategy } from '../../bench/zoo/strategies.ts';
 import { judge, trueLimit } from '../../bench/zoo/targets.ts';
@@ -30,8 +30,7 @@ const CELLS = [
 ];
 
 test.for(CELLS)('meets its targets on a virtual clock: %s', (name) => {
-  const cell = allCells().find((one) => one.name === name);
-  if (cell === undefined) throw new Error(`no such cell: ${name}`);
+  const cell = cellNamed(name);
   const random = seededRandom(1);
   const durationMs = (cell.changes?.at(-1)?.atMs ?? 0) + 60_000;
   const result = simulate({
@@ -41,4 +40,33 @@ test.for(CELLS)('meets its targets on a virtual clock: %s', (name) => {
     strategy: (clock) => makeStrategy({ name: 'millrace', clock, random, trueRps: trueLimit(cell) }),
   });
   expect(judge(cell, result).misses).toEqual([]);
+});
+
+/** What was said of limits in one minute against a cell. */
+function reasonsOf(cell: Cell, seed: number): string[] {
+  const random = seededRandom(seed);
+  const reasons: string[] = [];
+  const onEvent = ({ reason }: { reason: string }): void => void reasons.push(reason);
+  const trueRps = trueLimit(cell);
+  simulate({
+    cell,
+    durationMs: 60_000,
+    random,
+    strategy: (clock) => makeStrategy({ name: 'millrace', clock, random, trueRps, onEvent }),
+  });
+  return reasons;
+}
+
+function cellNamed(name: string): Cell {
+  const cell = allCells().find((one) => one.name === name);
+  if (cell === undefined) throw new Error(`no such cell: ${name}`);
+  return cell;
+}
+
+test('a level that faults told of is forgotten once far more is served, not when only the pace is far above it', () => {
+  const served = expect.stringContaining('serves far more than what it seemed to refuse');
+  expect(reasonsOf(cellNamed('no limit, 429 none, 1 % fail with 503'), 22)).toContainEqual(served);
+  // Two slots hold the sends back there, so the pace rises on and on.
+  const slow: Cell = { ...cellNamed('token bucket 100/s burst 2, 429 none'), refusalStatus: 503 };
+  expect(reasonsOf(slow, 1)).not.toContainEqual(served);
 });

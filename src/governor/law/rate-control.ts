@@ -97,9 +97,7 @@ export class RateControl {
   /** Whether a refusal now would be no surprise: the rate is near the level that failed, or a slot more is tried. */
   get isNearLimit(): boolean {
     if (this.#stage !== 'paced') return false;
-    const { requestsPerSecond, failedRps } = this.#climb;
-    const isPaceNear = requestsPerSecond >= NEAR_SHARE * failedRps;
-    return this.#slots.isTrying || (isPaceNear && !this.#doubt.isRefutedBy(requestsPerSecond, failedRps));
+    return this.#slots.isTrying || this.#climb.requestsPerSecond >= NEAR_SHARE * this.#climb.failedRps;
   }
 
   /** Whether it goes towards a level that failed: a refusal on the way would be no great surprise. */
@@ -168,11 +166,13 @@ export class RateControl {
   /** Sends wait for the pace, or go as soon as it allows. */
   paceBinds(nowMs: number): void {
     if (this.#stage !== 'paced' || this.#statedIntervalMs > this.#lawIntervalMs) return;
-    const changed = this.#climb.advance(nowMs, () => this.#goodput.perSecond(nowMs, 1000));
+    const servedRps = (): number => this.#goodput.perSecond(nowMs, 1000);
+    const changed = this.#climb.advance(nowMs, servedRps);
     this.#pace(1000 / this.#climb.requestsPerSecond);
     if (changed) this.#explain = this.#climb.describe();
-    if (this.#doubt.isRefutedBy(this.#climb.requestsPerSecond, this.#climb.failedRps))
-      this.#forgetLevel(nowMs, 'served');
+    const { requestsPerSecond, failedRps } = this.#climb;
+    const isFarAbove = this.#doubt.isRefutedBy(requestsPerSecond, failedRps);
+    if (isFarAbove && this.#doubt.isRefutedBy(servedRps(), failedRps)) this.#forgetLevel(nowMs, 'served');
   }
 
   /** Sends wait for a slot though the pace would allow them. */
