@@ -14,7 +14,8 @@ export function formatTable(about: About, rows: readonly Row[]): string {
   return [
     '# The limiter zoo',
     '',
-    `${about.date.slice(0, 10)}, ${about.machine} (shared with other work), Node ${about.node}. \`${about.command}\``,
+    `${about.date.slice(0, 10)}, ${about.machine} (shared with other work), Node ${about.node}. The rows were written last by`,
+    `\`${about.command}\`; \`node bench/zoo/run.ts --out bench/results/zoo\` runs them all.`,
     '',
     'Goodput is what the server accepted after settling, as a share of the true limit; refused are the requests it refused',
     'over the whole run, counted by the server. A target missed is named.',
