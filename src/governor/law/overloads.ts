@@ -14,6 +14,7 @@ const FADINGS: readonly Fading[] = [
 // So many other answers after it, and a failure has stood alone.
 const ALONE_AFTER_ANSWERS = 20;
 const BACKGROUND_KEPT = 0.9997;
+// A level forgotten wrongly was a limit, and what it refused is no fault: sooner forgotten.
 const USUAL_KEPT = 0.999;
 // Few failures in few answers say little of their share.
 const ANSWERS_TAKEN_FOR_GRANTED = 100;

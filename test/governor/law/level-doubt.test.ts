@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { LevelDoubt } from '../../../src/governor/law/level-doubt.ts';
 
-let nowMs = 0;
-
 const FIRST = { failedRps: 100, formerRps: Number.POSITIVE_INFINITY, isOverload: true };
 
 test('three faults that stood alone, a second or more apart, are enough', () => {
@@ -54,6 +52,8 @@ test('what is forgotten is not doubted', () => {
   expect([2_000, 3_000, 4_000].map((atMs) => doubt.faultBelow(atMs))).toEqual([false, false, false]);
 });
 
+let nowMs = 0;
+
 /** The level fails, and as many faults as it takes stand alone below it. @returns how many that were, and what forget() says */
 function forgetAt(doubt: LevelDoubt, failedRps: number): [faults: number, isAgain: boolean] {
   doubt.failedAt({ ...FIRST, failedRps });
@@ -62,6 +62,7 @@ function forgetAt(doubt: LevelDoubt, failedRps: number): [faults: number, isAgai
     if (doubt.faultBelow(nowMs)) return [faults, doubt.forget('faults')];
   }
 }
+
 test('a level that comes back after it was forgotten is doubted after four times as many faults, 48 at most', () => {
   const doubt = new LevelDoubt();
   expect(forgetAt(doubt, 100)).toEqual([3, false]);

@@ -26,8 +26,8 @@ test('one in a hundred, or in fifty, stands alone', () => {
 });
 
 test('one in ten does not from the third on, one in fifteen from the fourth', () => {
-  expect(takenForLimit(50, 10)[0]).toBe(3);
-  expect(takenForLimit(90, 15)[0]).toBe(4);
+  expect(takenForLimit(50, 10)).toEqual([3, 4, 5]);
+  expect(takenForLimit(90, 15)).toEqual([4, 5, 6]);
 });
 
 test('two close together do not', () => {
